@@ -51,6 +51,7 @@ struct held {
 
 struct bats_executor {
     struct bats_executor_sink sink;
+    struct bats_text next; /* a SETUP that counts before the next task */
     struct bats_runner *runner;
     struct bats_pernode *node; /* NULL: the bag has no commands per node */
     bool ready;
@@ -109,6 +110,7 @@ static void add_variables(struct bats_executor *x,
                           const struct bats_setup *setup)
 {
     x->disbatch = setup->task_file[0] != '\0';
+    bats_text_cut(&x->common, 0);
     add_common(x, "BATS_RUN_ID", setup->run_id);
     add_common(x, "BATS_CLUSTER", setup->cluster);
     add_common(x, "BATS_MACHINE", setup->machine);
@@ -118,30 +120,14 @@ static void add_variables(struct bats_executor *x,
     add_common(x, "DISBATCH_NAMETASKS", setup->task_file);
 }
 
-int bats_executor_create(const struct bats_setup *setup,
-                         const struct bats_executor_sink *sink,
-                         struct bats_executor **executor,
-                         struct bats_error *err)
+static int set_up(struct bats_executor *x, const struct bats_setup *setup,
+                  struct bats_error *err)
 {
-    struct bats_executor *x = calloc(1, sizeof *x);
-    uint32_t cores = bats_hardware_bind(
-        (enum bats_bind)setup->bind,
-        (struct bats_share){setup->share_index, setup->share_count});
-    if (x == NULL || (x->running = calloc(1, sizeof *x->running)) == NULL) {
-        bats_executor_destroy(x);
-        return bats_no_memory(err);
-    }
-    add_variables(x, setup);
-    x->sets_threads = getenv(THREADS) == NULL;
-    x->threads = cores;
-    x->sink = *sink;
     x->bind = (enum bats_bind)setup->bind;
-    x->last = &x->first;
-    x->kill_at_us = x->lost_at_us = INT64_MAX;
+    x->threads = bats_hardware_bind(
+        x->bind, (struct bats_share){setup->share_index, setup->share_count});
     x->output = (enum bats_output)setup->output;
     x->holds = setup->hold && x->output == BATS_OUTPUT_LINES;
-    for (int i = 0; i < 2; i++)
-        bats_spool_init(&x->held.spool[i]);
     struct bats_runner_options options = {
         .output = x->output,
         .results_dir = setup->output_path,
@@ -157,17 +143,60 @@ int bats_executor_create(const struct bats_setup *setup,
     if (setup->nice > 0)
         setpriority(PRIO_PROCESS, 0, setup->nice); /* tasks inherit it */
     x->ready = setup->n_start == 0 && setup->n_stop == 0;
+    add_variables(x, setup);
     int rc = bats_text_check(&x->common, err);
     if (rc == 0 && !x->ready)
         rc = bats_pernode_create(setup, &x->common, &x->node, err);
-    if (rc == 0)
-        rc = bats_runner_create(&options, &x->runner, err);
-    if (rc < 0) {
+    if (x->runner != NULL)
+        bats_runner_destroy(x->runner);
+    x->runner = NULL;
+    return rc == 0 ? bats_runner_create(&options, &x->runner, err) : rc;
+}
+
+int bats_executor_create(const struct bats_setup *setup,
+                         const struct bats_executor_sink *sink,
+                         struct bats_executor **executor,
+                         struct bats_error *err)
+{
+    struct bats_executor *x = calloc(1, sizeof *x);
+    if (x == NULL || (x->running = calloc(1, sizeof *x->running)) == NULL) {
         bats_executor_destroy(x);
-        return rc;
+        return bats_no_memory(err);
     }
-    *executor = x;
-    return 0;
+    x->sets_threads = getenv(THREADS) == NULL;
+    x->sink = *sink;
+    x->last = &x->first;
+    x->kill_at_us = x->lost_at_us = INT64_MAX;
+    for (int i = 0; i < 2; i++)
+        bats_spool_init(&x->held.spool[i]);
+    int rc = set_up(x, setup, err);
+    if (rc < 0)
+        bats_executor_destroy(x);
+    else
+        *executor = x;
+    return rc;
+}
+
+int bats_executor_change(struct bats_executor *x,
+                         const struct bats_setup *setup,
+                         struct bats_error *err)
+{
+    bats_text_cut(&x->next, 0);
+    bats_proto_put(&x->next, BATS_SAY(BATS_MESSAGE_SETUP, .u.setup = *setup));
+    return bats_text_check(&x->next, err);
+}
+
+/* Takes the SETUP that waits, if any. */
+static int take_next(struct bats_executor *x, struct bats_error *err)
+{
+    struct bats_message setup;
+    if (x->next.n == 0)
+        return 0;
+    int rc = bats_proto_open(x->next.bytes, x->next.n, &setup, err);
+    if (rc == 0)
+        rc = set_up(x, &setup.u.setup, err);
+    bats_text_cut(&x->next, 0);
+    return rc;
 }
 
 int bats_executor_spare(struct bats_executor *x, pid_t pid,
@@ -189,6 +218,7 @@ void bats_executor_destroy(struct bats_executor *executor)
         free(w);
     }
     free(executor->running);
+    bats_text_release(&executor->next);
     bats_text_release(&executor->common);
     bats_text_release(&executor->variables);
     for (int i = 0; i < 2; i++)
@@ -379,6 +409,7 @@ void bats_executor_wind_up(struct bats_executor *executor)
 
 bool bats_executor_go_on(struct bats_executor *executor)
 {
+    bats_text_cut(&executor->next, 0);
     while (executor->first != NULL)
         free(unhook(executor, &executor->first));
     if (executor->held.asks) { /* the next master gets them from the start */
@@ -685,7 +716,8 @@ int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
             bats_clock_sleep(wait_us < timeout_us ? wait_us : timeout_us);
             return 0;
         }
-        if ((rc = start_next(executor, err)) < 0 || executor->is_silent)
+        if ((rc = take_next(executor, err)) < 0 ||
+            (rc = start_next(executor, err)) < 0 || executor->is_silent)
             return rc;
     }
     bool is_lost = bats_clock_now_us() >= executor->lost_at_us;

@@ -36,6 +36,12 @@ int bats_executor_create(const struct bats_setup *setup,
                          struct bats_executor **executor,
                          struct bats_error *err);
 
+/* The SETUP of another master: it counts once the running task has ended.
+ * Errors as of bats_executor_create. */
+int bats_executor_change(struct bats_executor *executor,
+                         const struct bats_setup *setup,
+                         struct bats_error *err);
+
 /* See bats_runner_spare. */
 int bats_executor_spare(struct bats_executor *executor, pid_t pid,
                         struct bats_error *err);

@@ -197,7 +197,7 @@ static bool seat(const struct master *m, struct bats_hub_job *job,
         if (machine[k] >= m->survey.platform.n_machines ||
             of_machine != m->survey.platform.machines[machine[k]].slots)
             return false;
-        size_t i = m->worker[m->first[machine[k]] + slot];
+        size_t i = bats_master_worker(m, machine[k], slot);
         if (m->crew.workers[i].state != BATS_WORKER_ABSENT)
             return false;
         job->rank[k] = m->crew.ranks[i].rank;

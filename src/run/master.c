@@ -231,7 +231,7 @@ static int tell(struct master *m, size_t i, const struct bats_command *command,
 
 static void tell_quarantine(struct master *m, uint32_t machine)
 {
-    size_t i = m->worker[m->first[machine]];
+    size_t i = bats_master_worker(m, machine, 0);
     bats_master_notice(
         m, machine, BATS_MASTER_NONE,
         "machine %s (rank %d on %s) is in quarantine: one task after the "
@@ -273,14 +273,16 @@ static int carry_out(struct master *m, const struct bats_command *command,
         take_notice(m, command);
         return 0;
     }
-    const uint32_t *workers = m->worker + m->first[command->machine];
-    if (command->type == BATS_COMMAND_RUN ||
-        command->type == BATS_COMMAND_CANCEL)
-        return tell(m, workers[command->slot], command, err);
+    uint32_t slot = command->slot, end = slot + 1;
+    if (command->type != BATS_COMMAND_RUN &&
+        command->type != BATS_COMMAND_CANCEL) {
+        slot = 0;
+        end = m->survey.platform.machines[command->machine].slots;
+    }
     int rc = 0;
-    uint32_t slots = m->survey.platform.machines[command->machine].slots;
-    for (uint32_t slot = 0; rc == 0 && slot < slots; slot++)
-        rc = tell(m, workers[slot], command, err);
+    for (; rc == 0 && slot < end; slot++)
+        rc = tell(m, bats_master_worker(m, command->machine, slot), command,
+                  err);
     return rc;
 }
 
@@ -394,6 +396,27 @@ static bool offer_own(void *context, const struct bats_output_lines *output)
     return true;
 }
 
+/* Announces the machine if all of its ranks can run tasks. */
+static int announce(struct master *m, uint32_t machine, struct bats_error *err)
+{
+    struct bats_event event = {.type = BATS_EVENT_JOINED, .machine = machine};
+    for (uint32_t k = 0; k < m->survey.platform.machines[machine].slots; k++) {
+        const struct bats_worker *worker =
+            &m->crew.workers[bats_master_worker(m, machine, k)];
+        if (!worker->is_ready || worker->state != BATS_WORKER_WORKS)
+            return 0;
+    }
+    return bats_master_handle(m, &event, err);
+}
+
+/* The first command of the worker's node is done (pernode.h). The machine of a
+ * worker job has joined before. */
+static int get_ready(struct master *m, size_t i, struct bats_error *err)
+{
+    m->crew.workers[i].is_ready = true;
+    return m->joined == NULL ? announce(m, bats_master_machine(m, i), err) : 0;
+}
+
 static int take(struct master *m, size_t i, struct bats_message *message,
                 struct bats_error *err)
 {
@@ -414,7 +437,8 @@ static int take(struct master *m, size_t i, struct bats_message *message,
         return bats_master_lose(m, i, message->u.sentence, err);
     case BATS_MESSAGE_NOTICE:
         return bats_reclaims_notice(m, i, err);
-    case BATS_MESSAGE_READY: /* READY comes in a run of worker jobs */
+    case BATS_MESSAGE_READY:
+        return get_ready(m, i, err);
     case BATS_MESSAGE_HEARTBEAT:
         return 0;
     default:
@@ -571,13 +595,17 @@ static int rest(struct master *m, struct bats_error *err)
     if (is_over(m))
         return 0;
     int64_t us = rest_us(m);
-    if (m->crew.own != NULL && m->crew.workers[0].state == BATS_WORKER_WORKS)
-        return bats_executor_poll(m->crew.own, us, &why) < 0
-                   ? bats_master_lose(m, 0, why.text, err)
-                   : 0;
-    if (bats_clock_sleep(us))
-        bats_quiet_ended(&m->quiet, true);
-    return 0;
+    struct bats_worker *own = &m->crew.workers[0];
+    if (m->crew.own == NULL || own->state != BATS_WORKER_WORKS) {
+        if (bats_clock_sleep(us))
+            bats_quiet_ended(&m->quiet, true);
+        return 0;
+    }
+    if (bats_executor_poll(m->crew.own, us, &why) < 0)
+        return bats_master_lose(m, 0, why.text, err);
+    return !own->is_ready && bats_executor_ready(m->crew.own)
+               ? get_ready(m, 0, err)
+               : 0;
 }
 
 /* One turn of the loop. Everything the engine is told here is committed, and
@@ -610,18 +638,6 @@ static int loop(struct master *m, struct bats_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* Announces the machines whose ranks are connected. */
-static int announce(struct master *m, struct bats_error *err)
-{
-    int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < m->survey.platform.n_machines; i++) {
-        struct bats_event event = {.type = BATS_EVENT_JOINED, .machine = i};
-        if (bats_master_is_ready(m, i))
-            rc = bats_master_handle(m, &event, err);
-    }
-    return rc;
-}
-
 /* ---- start and end ---- */
 
 static int run(struct master *m, struct bats_error *err)
@@ -634,20 +650,24 @@ static int run(struct master *m, struct bats_error *err)
     if (rc == 0 && !joins)
         rc = bats_survey_take(&m->crew, m->options, &m->survey, err);
     if (rc == 0)
-        rc = bats_master_prepare(m, &sink, err);
+        rc = bats_master_prepare(m, err);
     if (rc == 0)
         rc = bats_reclaims_init(m, err);
     if (rc < 0)
         return rc;
     m->start_us = m->looked_us = bats_clock_now_us();
     m->quiet.woken = bats_comm_woken(m->crew.comm);
-    if (!joins && (rc = bats_master_await_ready(m, err)) < 0)
+    for (size_t i = 0; rc == 0 && i < m->crew.n; i++)
+        if (m->crew.workers[i].state == BATS_WORKER_WORKS)
+            rc = bats_master_set_up(m, i, &sink, err);
+    if (rc < 0)
         return rc;
     if (m->observer->started != NULL)
         m->observer->started(m->observer->context, &m->survey, m->sched);
     rc = bats_open_start(m, err);
-    if (rc == 0 && !joins)
-        rc = announce(m, err);
+    for (uint32_t i = 0;
+         rc == 0 && !joins && i < m->survey.platform.n_machines; i++)
+        rc = announce(m, i, err);
     return rc < 0 ? rc : loop(m, err);
 }
 

@@ -1,6 +1,6 @@
 /*
  * master: the parts of the master. Layer: run, private to them. master.c is
- * the run, prepare.c and ready.c come before it, shared.c has what all parts
+ * the run, prepare.c comes before it, shared.c has what all parts
  * use; the others have a section below, or a header (open.h).
  */
 #ifndef BATS_MASTER_H
@@ -82,6 +82,13 @@ static inline uint32_t bats_master_machine(const struct master *m,
     return m->survey.platform.slot_of[worker].machine;
 }
 
+/* The worker of this slot. */
+static inline size_t bats_master_worker(const struct master *m,
+                                        uint32_t machine, uint32_t slot)
+{
+    return m->worker[m->first[machine] + slot];
+}
+
 /* Name of a machine as in BATS_MACHINE; valid until the next call. */
 const char *bats_master_machine_name(struct master *m, uint32_t machine);
 
@@ -101,30 +108,21 @@ int bats_master_stop(struct master *m, struct bats_error *err);
 
 /* The machine will not come back: its tasks go back to the bag, the rest of
  * its output is not waited for, and further messages of its ranks are ignored.
- * bats_master_lose does this because of worker i, and tells people why. */
+ * bats_master_lose does this because of worker i, and tells people why;
+ * BATS_ESYS: the first command (pernode.h) has failed on all nodes. */
 int bats_master_part(struct master *m, uint32_t machine,
                      struct bats_error *err);
 int bats_master_lose(struct master *m, size_t i, const char *why,
                      struct bats_error *err);
 
-/* Sends worker i the setup common to all tasks; `sink` as below. */
+/* Call once the platform is matched with the crew: creates the engine. */
+int bats_master_prepare(struct master *m, struct bats_error *err);
+
+/* Sends worker i the setup common to all tasks; `sink` is for the master's own
+ * tasks. */
 int bats_master_set_up(struct master *m, size_t i,
                        const struct bats_executor_sink *sink,
                        struct bats_error *err);
-
-/* Call once the platform is matched with the crew: creates the engine and
- * sends the setup to every worker that is present. `sink` is for the master's
- * own tasks. */
-int bats_master_prepare(struct master *m,
-                        const struct bats_executor_sink *sink,
-                        struct bats_error *err);
-
-/* Waits until the first command has run on all nodes, or for a signal. Ranks
- * that fail or get lost are left out; BATS_ESYS: none remains. */
-int bats_master_await_ready(struct master *m, struct bats_error *err);
-
-/* True if all ranks of the machine can run tasks. */
-bool bats_master_is_ready(const struct master *m, uint32_t machine);
 
 /* ---- results.c: ends of executions ----
  *

@@ -93,7 +93,7 @@ int bats_master_set_up(struct master *m, size_t i,
     char path[PATH_MAX];
     const char *name = o->bag->name;
     const char *slash = strrchr(name, '/');
-    uint32_t at = p->slot_of[i].machine;
+    uint32_t at = bats_master_machine(m, i);
     uint32_t cluster = p->machines[at].cluster;
     int rank = m->crew.ranks[i].rank;
     const struct bats_text *start = &o->bag->per_engine[0];
@@ -139,16 +139,6 @@ int bats_master_set_up(struct master *m, size_t i,
                : bats_crew_say(&m->crew, i,
                                BATS_SAY(BATS_MESSAGE_SETUP, .u.setup = setup),
                                err);
-}
-
-static int set_up_all(struct master *m, const struct bats_executor_sink *sink,
-                      struct bats_error *err)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < m->crew.n; i++)
-        if (m->crew.workers[i].state == BATS_WORKER_WORKS)
-            rc = bats_master_set_up(m, i, sink, err);
-    return rc;
 }
 
 /* Unique enough among the runs of one user; ascending in time, which orders
@@ -227,9 +217,7 @@ static int make_held(struct master *m, struct bats_error *err)
     return m->held != NULL ? 0 : bats_no_memory(err);
 }
 
-int bats_master_prepare(struct master *m,
-                        const struct bats_executor_sink *sink,
-                        struct bats_error *err)
+int bats_master_prepare(struct master *m, struct bats_error *err)
 {
     int64_t started_us = name_run(m);
     int rc = find_workers(m, err);
@@ -245,7 +233,7 @@ int bats_master_prepare(struct master *m,
     if (hosts == NULL)
         return bats_no_memory(err);
     for (uint32_t k = 0; k < p->n_machines; k++)
-        hosts[k] = m->crew.ranks[m->worker[m->first[k]]].host;
+        hosts[k] = m->crew.ranks[bats_master_worker(m, k, 0)].host;
     rc = bats_engine_options(m->options, &m->survey, &e, err);
     if (rc == 0)
         rc = take_rest(m, engine, &rest, err);
@@ -269,5 +257,5 @@ int bats_master_prepare(struct master *m,
     m->names = e.names;
     e.names = (struct bats_class_names){.n = 0};
     bats_engine_options_release(&e);
-    return rc < 0 ? rc : set_up_all(m, sink, err);
+    return rc;
 }

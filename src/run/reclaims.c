@@ -157,7 +157,7 @@ static int drain(struct master *m, const char *host, struct bats_error *err)
     struct bats_reclaims *r = m->reclaims;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < m->crew.n; i++) {
-        uint32_t machine = m->survey.platform.slot_of[i].machine;
+        uint32_t machine = bats_master_machine(m, i);
         const struct bats_cluster *c = cluster_of(m, machine);
         if (m->crew.workers[i].state != BATS_WORKER_WORKS ||
             !(m->joined != NULL ? !r->of[machine].retired
@@ -178,11 +178,10 @@ static int drain(struct master *m, const char *host, struct bats_error *err)
 static bool is_busy(const struct master *m, uint32_t machine)
 {
     bool busy = false;
-    for (size_t i = 0; i < m->crew.n; i++)
-        if (m->survey.platform.slot_of[i].machine == machine)
-            busy |= m->crew.workers[i].to_come > 0 ||
-                    bats_sched_is_busy(m->sched, machine,
-                                       m->survey.platform.slot_of[i].slot);
+    for (uint32_t k = 0; k < m->survey.platform.machines[machine].slots; k++)
+        busy |=
+            m->crew.workers[bats_master_worker(m, machine, k)].to_come > 0 ||
+            bats_sched_is_busy(m->sched, machine, k);
     return busy;
 }
 
@@ -192,7 +191,7 @@ static int let_go(struct master *m, struct bats_error *err)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < m->crew.n; i++) {
-        uint32_t machine = m->survey.platform.slot_of[i].machine;
+        uint32_t machine = bats_master_machine(m, i);
         if (m->crew.workers[i].state == BATS_WORKER_WORKS &&
             m->reclaims->of[machine].retired && !is_busy(m, machine))
             rc = bats_master_part(m, machine, err);
@@ -207,7 +206,7 @@ static bool works(const struct master *m, uint32_t machine)
     for (size_t i = 0; i < m->crew.n; i++)
         if (m->crew.workers[i].state == BATS_WORKER_WORKS &&
             (machine == BATS_MASTER_NONE ||
-             m->survey.platform.slot_of[i].machine == machine))
+             bats_master_machine(m, i) == machine))
             return true;
     return false;
 }
@@ -270,7 +269,7 @@ int bats_reclaims_step(struct master *m, struct bats_error *err)
 int bats_reclaims_notice(struct master *m, size_t i, struct bats_error *err)
 {
     struct bats_reclaims *r = m->reclaims;
-    uint32_t machine = m->survey.platform.slot_of[i].machine;
+    uint32_t machine = bats_master_machine(m, i);
     bats_time notice = cluster_of(m, machine)->notice, left = notice;
     if (m->finished)
         return 0;

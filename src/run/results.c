@@ -20,7 +20,7 @@ static void tell_ended(struct master *m, size_t i,
     if (m->observer->ended == NULL ||
         bats_bagfile_command(m->options->bag, r->task, &m->command) < 0)
         return;
-    uint32_t machine = m->survey.platform.slot_of[i].machine;
+    uint32_t machine = bats_master_machine(m, i);
     struct bats_execution execution = {
         .task = r->task,
         .attempt = r->attempt,
@@ -65,7 +65,7 @@ static int record_attempt(struct master *m, size_t i,
     struct bats_record_attempt attempt = {
         .task = r->task,
         .attempt = r->attempt,
-        .machine = m->survey.platform.slot_of[i].machine,
+        .machine = bats_master_machine(m, i),
         .host = m->crew.ranks[i].host,
         .usage = r->usage,
         .outcome = outcome,
@@ -263,7 +263,7 @@ int bats_results_take_one(struct master *m, size_t i,
                               m->crew.ranks[i].rank, (uint64_t)r->task + 1);
     struct bats_event event = {
         .type = end_of(r),
-        .machine = m->survey.platform.slot_of[i].machine,
+        .machine = bats_master_machine(m, i),
         .slot = m->survey.platform.slot_of[i].slot,
         .task = r->task,
         .runtime = bats_master_virtual_time(m, r->usage.wall_us),
@@ -306,7 +306,7 @@ int bats_results_take(struct master *m, size_t i, struct bats_message *message,
 static int tell_lost(struct master *m, const struct bats_command *lose,
                      struct bats_error *err)
 {
-    size_t i = m->worker[m->first[lose->machine] + lose->slot];
+    size_t i = bats_master_worker(m, lose->machine, lose->slot);
     struct bats_task_result r = {
         .task = lose->task,
         .attempt = m->attempts[lose->task],
@@ -336,34 +336,36 @@ int bats_results_output(struct master *m, size_t i,
 
 /* ---- machines that will not come back ---- */
 
+/* Gives the worker no more tasks, and waits for no more output of it. */
+static int retire(struct master *m, size_t i, struct bats_error *err)
+{
+    struct bats_worker *worker = &m->crew.workers[i];
+    int rc = 0;
+    if (worker->state == BATS_WORKER_WORKS) {
+        rc = bats_crew_say(
+            &m->crew, i,
+            BATS_SAY(BATS_MESSAGE_STOP, .u.leave = BATS_LEAVE_NOT), err);
+        worker->state = BATS_WORKER_RETIRED;
+    }
+    if (rc < 0 || worker->to_come == 0)
+        return rc;
+    bats_master_notice(m, bats_master_machine(m, i), BATS_MASTER_NONE,
+                       "output of a finished task was lost with rank %d",
+                       m->crew.ranks[i].rank);
+    return end_output(m, i, err);
+}
+
 int bats_master_part(struct master *m, uint32_t machine,
                      struct bats_error *err)
 {
-    for (size_t k = 0; k < m->crew.n; k++) {
-        if (m->survey.platform.slot_of[k].machine != machine ||
-            m->crew.workers[k].state != BATS_WORKER_WORKS)
-            continue;
-        int rc = bats_crew_say(
-            &m->crew, k,
-            BATS_SAY(BATS_MESSAGE_STOP, .u.leave = BATS_LEAVE_NOT), err);
-        if (rc < 0)
-            return rc;
-        m->crew.workers[k].state = BATS_WORKER_RETIRED;
-    }
-    for (size_t k = 0; k < m->crew.n; k++)
-        if (m->survey.platform.slot_of[k].machine == machine &&
-            m->crew.workers[k].to_come > 0) {
-            bats_master_notice(
-                m, machine, BATS_MASTER_NONE,
-                "output of a finished task was lost with rank %d",
-                m->crew.ranks[k].rank);
-            int rc = end_output(m, k, err);
-            if (rc < 0)
-                return rc;
-        }
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = machine};
     size_t before = m->journal.n;
-    int rc = bats_master_handle(m, &event, err);
+    int rc = 0;
+    for (uint32_t k = 0;
+         rc == 0 && k < m->survey.platform.machines[machine].slots; k++)
+        rc = retire(m, bats_master_worker(m, machine, k), err);
+    if (rc == 0)
+        rc = bats_master_handle(m, &event, err);
     for (size_t k = before; rc == 0 && k < m->journal.n; k++)
         if (m->journal.commands[k].type == BATS_NOTICE_LOSE &&
             bats_sched_has_failed(m->sched, m->journal.commands[k].task))
@@ -371,12 +373,26 @@ int bats_master_part(struct master *m, uint32_t machine,
     return rc;
 }
 
+static bool any_works(const struct master *m)
+{
+    for (size_t i = 0; i < m->crew.n; i++)
+        if (m->crew.workers[i].state == BATS_WORKER_WORKS)
+            return true;
+    return false;
+}
+
 int bats_master_lose(struct master *m, size_t i, const char *why,
                      struct bats_error *err)
 {
-    uint32_t machine = m->survey.platform.slot_of[i].machine;
-    bats_master_notice(m, machine, BATS_MASTER_NONE,
-                       "rank %d on %s is lost: %s", m->crew.ranks[i].rank,
-                       m->crew.ranks[i].host, why);
-    return bats_master_part(m, machine, err);
+    uint32_t machine = bats_master_machine(m, i);
+    bool was_ready = m->crew.workers[i].is_ready;
+    bats_master_notice(m, machine, BATS_MASTER_NONE, "rank %d on %s %s: %s",
+                       m->crew.ranks[i].rank, m->crew.ranks[i].host,
+                       was_ready ? "is lost" : "gets no tasks", why);
+    int rc = bats_master_part(m, machine, err);
+    return rc < 0 || was_ready || m->joined != NULL || any_works(m)
+               ? rc
+               : bats_error_set(err, BATS_ESYS,
+                                "no node can run tasks: see the output of "
+                                "PERENGINE START");
 }

@@ -84,8 +84,7 @@ static int post_results(struct worker *w, struct bats_error *err)
     w->batch.n = 0;
     w->batch.answered = false;
     if (w->kept.on && !w->results.failed)
-        rc = bats_shelf_add(&w->kept.results, w->results.bytes, w->results.n,
-                            err);
+        rc = bats_kept_add(&w->kept, &w->results, err);
     return rc < 0 ? rc : post(w, &w->results, err);
 }
 
@@ -114,8 +113,6 @@ static int fail(struct worker *w, const char *sentence, struct bats_error *err)
 {
     bats_executor_destroy(w->executor);
     w->executor = NULL;
-    w->kept.is_older = false;
-    bats_shelf_drop(&w->kept.later, SIZE_MAX);
     w->parked = true;
     int rc = w->batch.n > 0 ? post_results(w, err) : 0;
     return rc < 0
@@ -143,27 +140,9 @@ static int set_up(struct worker *w, const struct bats_setup *setup,
     w->kept.run = strdup(setup->run_id);
     if (w->kept.run == NULL)
         return bats_no_memory(err);
-    w->kept.is_older = w->executor != NULL && bats_executor_busy(w->executor);
-    if (w->kept.is_older)
-        return 0;
-    bats_executor_destroy(w->executor);
-    w->executor = NULL;
-    return bats_executor_create(setup, &sink, &w->executor, err);
-}
-
-/* True if a task of another master is still running: the message waits for its
- * end. */
-static bool is_for_later(const struct worker *w,
-                         const struct bats_message *message)
-{
-    uint32_t task, attempt;
-    if (!w->kept.is_older)
-        return false;
-    bats_executor_runs(w->executor, &task, &attempt);
-    return message->type == BATS_MESSAGE_SETUP ||
-           message->type == BATS_MESSAGE_ASSIGN ||
-           (message->type == BATS_MESSAGE_CANCEL &&
-            (attempt == 0 || task != message->u.task));
+    return w->executor != NULL
+               ? bats_executor_change(w->executor, setup, err)
+               : bats_executor_create(setup, &sink, &w->executor, err);
 }
 
 static int obey(struct worker *w, struct bats_message *message,
@@ -175,7 +154,7 @@ static int obey(struct worker *w, struct bats_message *message,
             return bats_error_set(err, BATS_EPROTO, "a second SETUP came");
         return set_up(w, &message->u.setup, err);
     case BATS_MESSAGE_TAKEN:
-        bats_shelf_drop(&w->kept.results, message->u.taken);
+        bats_kept_drop(&w->kept, message->u.taken);
         return 0;
     case BATS_MESSAGE_LEASE:
         return bats_watchdog_prolong(message->u.age_us, err);
@@ -213,50 +192,19 @@ static int obey(struct worker *w, struct bats_message *message,
     return w->executor ? bats_executor_obey(w->executor, message, err) : 0;
 }
 
-/* Obeys the message, now or after the task of an older executor. */
-static int obey_in_turn(struct worker *w, const void *bytes, size_t n,
-                        struct bats_error *err)
-{
-    struct bats_message message;
-    int rc = bats_proto_open(bytes, n, &message, err);
-    bool later = rc == 0 && is_for_later(w, &message);
-    if (rc == 0 && !later)
-        rc = obey(w, &message, err);
-    if (rc == 0 &&
-        (later || (message.type == BATS_MESSAGE_SETUP && w->kept.is_older)))
-        rc = bats_shelf_add(&w->kept.later, bytes, n, err);
-    return rc;
-}
-
-/* The older executor has finished: its successor takes the waiting
- * messages. */
-static int follow(struct worker *w, struct bats_error *err)
-{
-    int rc = 0;
-    struct bats_shelf later = w->kept.later;
-    w->kept.later = (struct bats_shelf){0};
-    bats_executor_destroy(w->executor);
-    w->executor = NULL;
-    w->kept.is_older = false;
-    for (size_t i = 0; rc == 0 && i < later.n; i++)
-        rc = obey_in_turn(w, later.list[i].bytes, later.list[i].n, err);
-    bats_shelf_drop(&later, SIZE_MAX);
-    free(later.list);
-    if (rc == 0 && w->is_ending)
-        bats_executor_stop(w->executor, bats_signals_grace_us());
-    return rc;
-}
-
 static int receive_all(struct worker *w, struct bats_error *err)
 {
     int from, rc;
     const void *bytes;
     size_t n;
     while ((rc = bats_comm_receive(w->comm, &from, &bytes, &n, err)) > 0) {
+        struct bats_message message;
         struct bats_error why;
         bats_quiet_ended(&w->quiet, false);
         w->heard_us = bats_clock_now_us();
-        rc = obey_in_turn(w, bytes, n, &why);
+        rc = bats_proto_open(bytes, n, &message, &why);
+        if (rc == 0)
+            rc = obey(w, &message, &why);
         if (rc < 0 && w->is_cut)
             return bats_error_set(err, rc, "%s", why.text);
         if (rc < 0 && (rc = fail(w, why.text, err)) < 0)
@@ -388,9 +336,6 @@ static int step(struct worker *w, struct bats_error *err)
     if (w->executor != NULL && (rc = heed_signals(w, err)) < 0)
         return rc;
     struct bats_error why;
-    if (w->kept.is_older && !bats_executor_busy(w->executor) &&
-        follow(w, &why) < 0 && (rc = fail(w, why.text, err)) < 0)
-        return rc;
     int64_t due_us;
     bool busy = w->executor != NULL && bats_executor_busy(w->executor);
     /* A run with a single job ends with it; other runs go on without this
@@ -464,8 +409,7 @@ static int say_hello(struct worker *w, struct bats_error *err)
                                .kept_run = ""};
     int rc = 0;
     if (w->kept.on && w->batch.n > 0)
-        rc = bats_shelf_add(&w->kept.results, w->results.bytes, w->results.n,
-                            err);
+        rc = bats_kept_add(&w->kept, &w->results, err);
     bats_text_release(&w->results);
     w->batch.n = 0;
     bats_node_look(&hello.node);
@@ -489,13 +433,11 @@ static void forget_task(struct worker *w)
 /* The master is gone. Keeps only results for the next one. */
 static void forget_master(struct worker *w)
 {
-    bats_shelf_drop(&w->kept.later, SIZE_MAX);
-    w->kept.is_older = false;
     if (!w->kept.on || w->executor == NULL ||
         !bats_executor_go_on(w->executor))
         forget_task(w);
     if (!w->kept.on) {
-        bats_shelf_drop(&w->kept.results, SIZE_MAX);
+        bats_kept_drop(&w->kept, SIZE_MAX);
         w->batch.n = 0;
     }
     w->parked = true;
