@@ -52,40 +52,28 @@ static char *const of_the_user[] = {"PATH=/bin",
                                     "XPMI_A=1",
                                     NULL};
 
-/* JOB_ID and QUEUE are the user's elsewhere. */
-TEST(in_a_job_of_grid_engine_its_variables_are_dropped)
+/* Of `from` exactly these variables stay, in their order. */
+static void keeps(char *const *from, char *const *kept)
 {
+    struct bats_environment e;
+    assert_ok(bats_environment_init(&e, from, &err));
+    char **merged = bats_environment_merge(&e, NULL);
+    for (; *kept != NULL; kept++)
+        assert_string_equal(*merged++, *kept);
+    assert_null(*merged);
+    bats_environment_release(&e);
+}
+
+TEST(only_launchers_and_jobs_of_grid_engine_lose_their_variables)
+{
+    /* JOB_ID and QUEUE are the user's elsewhere. */
     char *const job[] = {"JOB_ID=5",          "QUEUE=fast.q",
                          "NSLOTS=12",         "PE_HOSTFILE=/spool/hosts",
                          "RESTARTED=0",       "SGE_TASK_ID=undefined",
                          "SGE_ROOT=/opt/sge", NULL};
-    struct bats_environment e;
-    assert_int_equal(bats_environment_init(&e, job, NULL), 0);
-    char **merged = bats_environment_merge(&e, NULL);
-    assert_string_equal(merged[0], "SGE_ROOT=/opt/sge");
-    assert_null(merged[1]);
-    bats_environment_release(&e);
-}
-
-TEST(launcher_variables_are_dropped)
-{
-    struct bats_environment e;
-    assert_int_equal(bats_environment_init(&e, from_launchers, NULL), 0);
-    char **merged = bats_environment_merge(&e, NULL);
-    assert_null(merged[0]);
-    bats_environment_release(&e);
-}
-
-TEST(all_others_stay_in_their_order)
-{
-    struct bats_environment e;
-    assert_int_equal(bats_environment_init(&e, of_the_user, NULL), 0);
-    char **merged = bats_environment_merge(&e, NULL);
-    size_t i = 0;
-    for (; of_the_user[i]; i++)
-        assert_string_equal(merged[i], of_the_user[i]);
-    assert_null(merged[i]);
-    bats_environment_release(&e);
+    keeps(job, job + 6);
+    keeps(from_launchers, (char *[]){NULL});
+    keeps(of_the_user, of_the_user);
 }
 
 TEST(added_variables_win)

@@ -68,11 +68,21 @@ static void hear(void *context, const char *sentence)
     snprintf(complaint, sizeof complaint, "%s", sentence);
 }
 
-static struct bats_outdir open_dir(void)
+static struct bats_outdir d;
+
+/* Closes what was open before. */
+static void open_dir(void)
 {
-    struct bats_outdir outdir = {.complain = hear};
-    assert_ok(bats_outdir_open(&outdir, ".", &err));
-    return outdir;
+    bats_outdir_release(&d);
+    d.complain = hear;
+    complaints = 0;
+    assert_ok(bats_outdir_open(&d, ".", &err));
+}
+
+static int tear_down(void **state)
+{
+    bats_outdir_release(&d);
+    return leave_directory(state);
 }
 
 struct text {
@@ -92,27 +102,25 @@ static bool collect(void *context, const char *bytes, size_t n)
     return true;
 }
 
-static struct text text_of(const struct bats_outdir *outdir, size_t i,
-                           int stream, int expected)
+static struct text text_of(size_t i, int stream, int expected)
 {
     struct text t = {.n = 0};
-    assert_int_equal(bats_outdir_read(outdir, &outdir->entries[i], stream,
-                                      collect, &t, NULL),
-                     expected);
+    assert_int_equal(
+        bats_outdir_read(&d, &d.entries[i], stream, collect, &t, NULL),
+        expected);
     return t;
 }
 
-static void has(const struct bats_outdir *outdir, size_t i, int stream,
-                const char *text)
+static void has(size_t i, int stream, const char *text)
 {
-    struct text t = text_of(outdir, i, stream, 0);
+    struct text t = text_of(i, stream, 0);
     assert_int_equal(t.n, strlen(text));
     assert_memory_equal(t.bytes, text, t.n);
 }
 
 /* ---- tests ---- */
 
-TEST_WITH(the_files_look_as_documented, set_up, leave_directory)
+TEST_WITH(the_files_look_as_documented, set_up, tear_down)
 {
     char bytes[1000];
     struct bats_outfile *file = create("new/below/stream-r-1");
@@ -141,7 +149,7 @@ TEST_WITH(the_files_look_as_documented, set_up, leave_directory)
     assert_memory_equal(bytes, index, n);
 }
 
-TEST_WITH(both_streams_come_back_in_order, set_up, leave_directory)
+TEST_WITH(both_streams_come_back_in_order, set_up, tear_down)
 {
     struct bats_outfile *a = create("stream-r-1"), *b = create("stream-r-2");
     bats_outfile_begin(a, 5, 1);
@@ -159,81 +167,75 @@ TEST_WITH(both_streams_come_back_in_order, set_up, leave_directory)
     bats_outfile_destroy(a);
     bats_outfile_destroy(b);
 
-    struct bats_outdir d = open_dir();
+    open_dir();
     assert_int_equal(d.n, 3);
     assert_int_equal(d.entries[0].task, 0);
     assert_int_equal(d.entries[0].exit_status, 3);
-    has(&d, 0, 2, "y2y2y2");
-    assert_int_equal(text_of(&d, 0, 1, 0).n, 3 * 41);
+    has(0, 2, "y2y2y2");
+    assert_int_equal(text_of(0, 1, 0).n, 3 * 41);
     assert_int_equal(d.entries[1].task, 2);
-    has(&d, 1, 1, "third");
-    has(&d, 1, 2, "");
-    struct text t = text_of(&d, 2, 1, 0);
+    has(1, 1, "third");
+    has(1, 2, "");
+    struct text t = text_of(2, 1, 0);
     assert_int_equal(t.n, 10);
     assert_memory_equal(t.bytes, "x1x1x1\0\377\r\n", 10);
-    has(&d, 2, 2, "x2x2x2");
+    has(2, 2, "x2x2x2");
     assert_int_equal(bats_outdir_from(&d, 0), 0);
     assert_int_equal(bats_outdir_from(&d, 3), 2);
     assert_int_equal(bats_outdir_from(&d, 6), 3);
     assert_int_equal(complaints, 0);
-    bats_outdir_release(&d);
 }
 
-TEST_WITH(a_stopped_attempt_counts_for_nothing, set_up, leave_directory)
-{
-    struct bats_outfile *a = create("stream-r-1"), *b = create("stream-r-2");
-    attempt(a, 0, 1, "first", 0, false);
-    attempt(b, 0, 2, "second", 143, true);
-    attempt(b, 1, 1, "half", 0, true);
-    bats_outfile_destroy(a);
-    bats_outfile_destroy(b);
-    struct bats_outdir d = open_dir();
-    assert_int_equal(d.n, 1);
-    has(&d, 0, 1, "first");
-    bats_outdir_release(&d);
-}
+/* Attempts in the order in which they end, in the files of an old run and of two
+ * workers of a new one. */
+static const struct {
+    int file;
+    uint32_t task, attempt;
+    const char *text;
+    int exit_status;
+    bool stopped, disowned;
+} attempts[] = {
+    {0, 0, 7, "old", 0, false, false},
+    {0, 1, 1, "only old", 0, false, false},
+    {1, 0, 2, "new", 0, false, false},
+    {2, 0, 1, "new, too", 0, false, false},
+    {2, 0, 3, "new, but failed", 1, false, false},
+    {0, 2, 1, "fine", 0, false, false},
+    {2, 2, 1, "worse", 1, false, false},
+    {1, 2, 2, "worst", 1, false, false},
+    {1, 3, 1, "first", 0, false, false},
+    {2, 3, 2, "second", 143, true, false},
+    {2, 4, 1, "half", 0, true, false},
+    {1, 5, 1, "first", 0, false, false},
+    {2, 5, 2, "second", 0, false, true}, /* both have ended well */
+    {2, 6, 1, "later", 0, false, false},
+};
 
-TEST_WITH(a_disowned_attempt_counts_for_nothing, set_up, leave_directory)
+TEST_WITH(the_last_success_of_the_newest_run_counts, set_up, tear_down)
 {
-    struct bats_outfile *a = create("stream-r-1"), *b = create("stream-r-2");
-    attempt(a, 0, 1, "first", 0, false);
-    attempt(b, 0, 2, "second", 0, false); /* both have ended well */
-    attempt(b, 1, 2, "other", 0, false);
-    assert_int_equal(bats_outfile_disown(b, 0, 2, NULL), 0);
-    assert_int_equal(bats_outfile_disown(b, 7, 1, NULL), 0);
-    attempt(b, 2, 1, "later", 0, false);
-    bats_outfile_destroy(a);
-    bats_outfile_destroy(b);
-    struct bats_outdir d = open_dir();
-    assert_int_equal(d.n, 3);
-    has(&d, 0, 1, "first");
-    has(&d, 1, 1, "other");
-    has(&d, 2, 1, "later");
-    bats_outdir_release(&d);
-}
-
-TEST_WITH(the_last_success_of_the_newest_run_counts, set_up, leave_directory)
-{
-    struct bats_outfile *old = create("stream-20260101T000000-9-0001");
-    struct bats_outfile *a = create("stream-20260102T000000-8-0001");
-    struct bats_outfile *b = create("stream-20260102T000000-8-0002");
-    attempt(old, 0, 7, "old", 0, false);
-    attempt(old, 1, 1, "only old", 0, false);
-    attempt(a, 0, 2, "new", 0, false);
-    attempt(b, 0, 1, "new, too", 0, false);
-    attempt(b, 0, 3, "new, but failed", 1, false);
-    attempt(old, 2, 1, "fine", 0, false);
-    attempt(b, 2, 1, "worse", 1, false);
-    attempt(a, 2, 2, "worst", 1, false);
-    bats_outfile_destroy(old);
-    bats_outfile_destroy(a);
-    bats_outfile_destroy(b);
-    struct bats_outdir d = open_dir();
-    assert_int_equal(d.n, 3);
-    has(&d, 0, 1, "new");
-    has(&d, 1, 1, "only old");
-    has(&d, 2, 1, "worst");
-    bats_outdir_release(&d);
+    static const char *const texts[] = {"new",   "only old", "worst",
+                                        "first", "first",    "later"};
+    static const uint32_t tasks[] = {0, 1, 2, 3, 5, 6};
+    struct bats_outfile *files[] = {create("stream-20260101T000000-9-0001"),
+                                    create("stream-20260102T000000-8-0001"),
+                                    create("stream-20260102T000000-8-0002")};
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+        struct bats_outfile *file = files[attempts[i].file];
+        attempt(file, attempts[i].task, attempts[i].attempt, attempts[i].text,
+                attempts[i].exit_status, attempts[i].stopped);
+        if (attempts[i].disowned)
+            assert_ok(bats_outfile_disown(file, attempts[i].task,
+                                          attempts[i].attempt, &err));
+    }
+    assert_ok(bats_outfile_disown(files[2], 7, 1, &err)); /* it is unknown */
+    for (int i = 0; i < 3; i++)
+        bats_outfile_destroy(files[i]);
+    open_dir();
+    assert_int_equal(d.n, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(d.entries[i].task, tasks[i]);
+        has(i, 1, texts[i]);
+    }
 }
 
 /* Three tasks, as a run leaves them. */
@@ -249,7 +251,7 @@ static size_t three_tasks(char *bytes, size_t size, const char *suffix)
     return load(name, bytes, size);
 }
 
-TEST_WITH(an_index_may_end_anywhere, set_up, leave_directory)
+TEST_WITH(an_index_may_end_anywhere, set_up, tear_down)
 {
     char bytes[1000];
     size_t n = three_tasks(bytes, sizeof bytes, ".index");
@@ -259,17 +261,15 @@ TEST_WITH(an_index_may_end_anywhere, set_up, leave_directory)
         for (size_t i = 0; i < cut; i++)
             lines += bytes[i] == '\n';
         write_bytes("stream-r-1.index", bytes, cut);
-        complaints = 0;
-        struct bats_outdir d = open_dir();
+        open_dir();
         assert_int_equal(d.n, lines > 0 ? lines - 1 : 0);
         for (size_t i = 0; i < d.n; i++)
-            has(&d, i, 1, texts[i]);
+            has(i, 1, texts[i]);
         assert_int_equal(complaints, cut == 0 || bytes[cut - 1] != '\n');
-        bats_outdir_release(&d);
     }
 }
 
-TEST_WITH(an_out_file_may_end_anywhere, set_up, leave_directory)
+TEST_WITH(an_out_file_may_end_anywhere, set_up, tear_down)
 {
     char bytes[1000];
     size_t n = three_tasks(bytes, sizeof bytes, ".out");
@@ -278,22 +278,20 @@ TEST_WITH(an_out_file_may_end_anywhere, set_up, leave_directory)
     assert_int_equal(n, 140);
     for (size_t cut = 0; cut <= n; cut++) {
         write_bytes("stream-r-1.out", bytes, cut);
-        complaints = 0;
-        struct bats_outdir d = open_dir();
+        open_dir();
         assert_int_equal(d.n, 3);
         for (size_t i = 0; i < 3; i++) {
-            struct text t = text_of(&d, i, 1, cut < ends[i]);
+            struct text t = text_of(i, 1, cut < ends[i]);
             assert_in_range(t.n, 0, strlen(texts[i]));
             assert_memory_equal(t.bytes, texts[i], t.n);
             if (cut >= ends[i])
                 assert_int_equal(t.n, strlen(texts[i]));
         }
         assert_int_equal(complaints, (cut < 47) + (cut < 93) + (cut < 140));
-        bats_outdir_release(&d);
     }
 }
 
-TEST_WITH(a_garbled_byte_of_a_header_is_found, set_up, leave_directory)
+TEST_WITH(a_garbled_byte_of_a_header_is_found, set_up, tear_down)
 {
     char bytes[1000];
     size_t n = three_tasks(bytes, sizeof bytes, ".out");
@@ -303,20 +301,18 @@ TEST_WITH(a_garbled_byte_of_a_header_is_found, set_up, leave_directory)
             continue;
         bytes[at] ^= 1;
         write_bytes("stream-r-1.out", bytes, n);
-        complaints = 0;
-        struct bats_outdir d = open_dir();
-        has(&d, 0, 1, "alpha\n");
-        text_of(&d, 1, 1, 1);
-        has(&d, 2, 1, "gamma\n");
+        open_dir();
+        has(0, 1, "alpha\n");
+        text_of(1, 1, 1);
+        has(2, 1, "gamma\n");
         assert_int_equal(complaints, 1);
         assert_string_equal(complaint, "./stream-r-1.out: the output of task "
                                        "2 is damaged or incomplete");
-        bats_outdir_release(&d);
         bytes[at] ^= 1;
     }
 }
 
-TEST_WITH(a_garbled_line_costs_its_task_only, set_up, leave_directory)
+TEST_WITH(a_garbled_line_costs_its_task_only, set_up, tear_down)
 {
     static const char *const wrong[] = {"nonsense",
                                         "0 1 0 0 0 0 47 0 0",
@@ -333,32 +329,28 @@ TEST_WITH(a_garbled_line_costs_its_task_only, set_up, leave_directory)
                                "3 1 0 0 0 93 140 0 0\n",
                          wrong[i]);
         write_bytes("stream-r-1.index", text, (size_t)n);
-        complaints = 0;
-        struct bats_outdir d = open_dir();
+        open_dir();
         assert_int_equal(d.n, 2);
-        has(&d, 1, 1, "gamma\n");
+        has(1, 1, "gamma\n");
         assert_int_equal(complaints, 1);
         assert_string_equal(complaint, "./stream-r-1.index:3: this line is "
                                        "garbled and left out");
-        bats_outdir_release(&d);
     }
 }
 
-TEST_WITH(a_missing_out_file_is_an_error, set_up, leave_directory)
+TEST_WITH(a_missing_out_file_is_an_error, set_up, tear_down)
 {
     char bytes[1000];
     struct text t = {.n = 0};
     three_tasks(bytes, sizeof bytes, ".out");
     unlink("stream-r-1.out");
-    struct bats_outdir d = open_dir();
+    open_dir();
     assert_refused(bats_outdir_read(&d, &d.entries[0], 1, collect, &t, &err),
                    BATS_ESYS, "./stream-r-1.out: No such file or directory");
-    bats_outdir_release(&d);
 }
 
-TEST_WITH(a_directory_without_output_is_called_so, set_up, leave_directory)
+TEST_WITH(a_directory_without_output_is_called_so, set_up, tear_down)
 {
-    struct bats_outdir d = {0};
     assert_false(bats_outdir_in_use("."));
     assert_int_equal(bats_outdir_open(&d, ".", &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "no output of a run"));
@@ -369,7 +361,7 @@ TEST_WITH(a_directory_without_output_is_called_so, set_up, leave_directory)
     assert_true(bats_outdir_in_use("."));
 }
 
-TEST_WITH(nobody_writes_into_the_files_of_another, set_up, leave_directory)
+TEST_WITH(nobody_writes_into_the_files_of_another, set_up, tear_down)
 {
     struct bats_outfile *file = create("stream-r-1"), *other;
     assert_refused(bats_outfile_create("stream-r-1", &other, &err), BATS_ESYS,
@@ -378,7 +370,7 @@ TEST_WITH(nobody_writes_into_the_files_of_another, set_up, leave_directory)
     bats_outfile_destroy(file);
 }
 
-TEST_WITH(large_output_comes_in_pieces, set_up, leave_directory)
+TEST_WITH(large_output_comes_in_pieces, set_up, tear_down)
 {
     static char piece[1 << 20];
     struct bats_outfile *file = create("stream-r-1");
@@ -388,15 +380,14 @@ TEST_WITH(large_output_comes_in_pieces, set_up, leave_directory)
                          0);
     end(file, 0, false);
     bats_outfile_destroy(file);
-    struct bats_outdir d = open_dir();
-    struct text t = text_of(&d, 0, 1, 0);
+    open_dir();
+    struct text t = text_of(0, 1, 0);
     assert_int_equal(t.n, 20 << 20);
     assert_in_range(t.longest, 1, 1 << 16);
-    bats_outdir_release(&d);
 }
 
 /* As a full disk: the file may not grow. What ended before is still there. */
-TEST_WITH(a_file_that_cannot_grow_is_an_error, set_up, leave_directory)
+TEST_WITH(a_file_that_cannot_grow_is_an_error, set_up, tear_down)
 {
     static char piece[4096];
     struct bats_outfile *file = create("stream-r-1");
@@ -415,10 +406,9 @@ TEST_WITH(a_file_that_cannot_grow_is_an_error, set_up, leave_directory)
     assert_string_equal(err.text, "stream-r-1.out: cannot write the output of "
                                   "task 2: File too large");
     bats_outfile_destroy(file);
-    struct bats_outdir d = open_dir();
+    open_dir();
     assert_int_equal(d.n, 1);
-    has(&d, 0, 1, "alpha\n");
-    bats_outdir_release(&d);
+    has(0, 1, "alpha\n");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -2,8 +2,8 @@
 #include "helpers/test.h"
 #include "report/progress.h"
 
-#define EURO   "\xe2\x82\xac"
-#define EUROS  EURO EURO EURO EURO EURO
+#define EURO "\xe2\x82\xac"
+#define EUROS EURO EURO EURO EURO EURO
 #define SECOND INT64_C(1000000)
 
 static struct bats_machine_spec machines[] = {{0, 1}, {0, 1}, {1, 4}, {1, 4}};
@@ -52,7 +52,8 @@ TEST(line_says_tasks_money_end_and_machines)
     struct bats_snapshot s = a_snapshot();
     char text[256];
 #define SAYS(words)                                                           \
-    assert_string_equal(bats_progress_text(text, sizeof text, 256, &s, 475), words)
+    assert_string_equal(bats_progress_text(text, sizeof text, 256, &s, 475),  \
+                        words)
     SAYS("1h5m  61%  61/100  5 running  7.9/min  ~3h27m left  288/600 SU  "
          "slow 1 fast 1");
     s.status.failed = 2;
@@ -139,106 +140,94 @@ TEST(rates_have_the_unit_that_suits_them)
     assert_null(strstr(text, "/h"));
 }
 
-struct screen {
+static struct screen {
     char *text;
-    size_t n;
-    size_t seen;
+    size_t n, seen;
     FILE *out;
     struct bats_snapshot s; /* to be shown, in this style: */
     struct bats_progress p;
-};
+} c;
 
-static void screen_open(struct screen *s, enum bats_progress_style style)
+static int close_screen(void **state)
 {
-    *s = (struct screen){.s = a_snapshot()};
-    s->out = open_memstream(&s->text, &s->n);
-    bats_progress_init(&s->p, style, s->out, -1);
+    if (c.out != NULL)
+        fclose(c.out);
+    free(c.text);
+    c = (struct screen){.s = a_snapshot()};
+    return 0;
+}
+
+static void open_screen(enum bats_progress_style style)
+{
+    close_screen(NULL);
+    c.out = open_memstream(&c.text, &c.n);
+    bats_progress_init(&c.p, style, c.out, -1);
+}
+
+static void show(int64_t now_us)
+{
+    bats_progress_show(&c.p, now_us, &c.s);
 }
 
 /* Returns the output since the last call. */
-static const char *fresh(struct screen *s)
+static const char *fresh(void)
 {
-    fflush(s->out);
-    const char *text = s->text + s->seen;
-    s->seen = s->n;
+    fflush(c.out);
+    const char *text = c.text + c.seen;
+    c.seen = c.n;
     return text;
-}
-
-static void screen_close(struct screen *s)
-{
-    fclose(s->out);
-    free(s->text);
-}
-
-static int lines(const char *text)
-{
-    int n = 0;
-    for (; *text != '\0'; text++)
-        n += *text == '\n';
-    return n;
 }
 
 TEST(plain_lines_come_ever_more_rarely)
 {
-    struct screen c;
-    screen_open(&c, BATS_PROGRESS_PLAIN);
-    bats_progress_show(&c.p, 0, &c.s);
-    assert_string_equal(fresh(&c),
-                        "bats-mpi: 0s  start: slow 1, fast 1\n");
+    open_screen(BATS_PROGRESS_PLAIN);
+    show(0);
+    assert_string_equal(fresh(), "bats-mpi: 0s  start: slow 1, fast 1\n");
     /* 2, 4, 8, 16, 32, 60, 60 ... seconds apart, asked 10 times a second */
     static const int due[] = {2, 6, 14, 30, 62, 122, 182, 242};
     size_t n = 0;
     for (int tenth = 1; tenth <= 2500; tenth++) {
-        bats_progress_show(&c.p, tenth * SECOND / 10, &c.s);
-        if (fresh(&c)[0] == '\0')
+        show(tenth * SECOND / 10);
+        if (fresh()[0] == '\0')
             continue;
         assert_true(n < 8);
         assert_int_equal(tenth, due[n] * 10);
         n++;
     }
     assert_int_equal(n, 8);
-    screen_close(&c);
 }
 
 TEST(plain_style_tells_a_decision_once_and_at_once)
 {
-    struct screen c;
-    screen_open(&c, BATS_PROGRESS_PLAIN);
-    bats_progress_show(&c.p, 0, &c.s);
-    (void)fresh(&c);
+    open_screen(BATS_PROGRESS_PLAIN);
+    show(0);
+    (void)fresh();
     c.s.n_decisions = 2;
-    bats_progress_show(&c.p, SECOND / 10, &c.s);
-    bats_progress_show(&c.p, SECOND / 5, &c.s);
-    const char *text = fresh(&c);
-    assert_string_equal(text, "bats-mpi: 20m  every cluster sampled: slow 2, "
-                              "fast 1 for 4 windows, 78 tasks left\n");
-    assert_int_equal(lines(text), 1);
-    screen_close(&c);
+    show(SECOND / 10);
+    show(SECOND / 5);
+    assert_string_equal(fresh(),
+                        "bats-mpi: 20m  every cluster sampled: slow 2, "
+                        "fast 1 for 4 windows, 78 tasks left\n");
 }
 
 TEST(plain_style_tells_no_start_that_no_money_pays)
 {
-    struct screen c;
-    screen_open(&c, BATS_PROGRESS_PLAIN);
+    open_screen(BATS_PROGRESS_PLAIN);
     c.s.cluster[0] = c.s.cluster[1] = (struct bats_cluster_status){0};
-    bats_progress_show(&c.p, 0, &c.s);
+    show(0);
     bats_progress_finish(&c.p, &c.s);
-    assert_string_equal(fresh(&c), "");
-    screen_close(&c);
-    screen_open(&c, BATS_PROGRESS_PLAIN);
+    assert_string_equal(fresh(), "");
+    open_screen(BATS_PROGRESS_PLAIN);
     c.s.cluster[0] = c.s.cluster[1] = (struct bats_cluster_status){0};
     c.s.status.held = 1; /* for a job that waits in a queue */
-    bats_progress_show(&c.p, 0, &c.s);
-    assert_string_equal(fresh(&c),
-                        "bats-mpi: 0s  start: slow 1, fast 1\n");
-    screen_close(&c);
+    show(0);
+    assert_string_equal(fresh(), "bats-mpi: 0s  start: slow 1, fast 1\n");
 }
 
 /* A plan that only marks machines is told when one of them has gone, or the run
  * has ended; one that is replaced before is not. */
 TEST(plain_style_tells_a_plan_when_it_is_carried_out)
 {
-    struct screen c;
     struct bats_decision d[4] = {decisions[0], decisions[1]};
     for (int i = 2; i < 4; i++) {
         d[i] = d[1];
@@ -247,93 +236,63 @@ TEST(plain_style_tells_a_plan_when_it_is_carried_out)
         d[i].ending[0] = (uint32_t)i - 1;
         d[i].replaces = i == 3;
     }
-    screen_open(&c, BATS_PROGRESS_PLAIN);
+    open_screen(BATS_PROGRESS_PLAIN);
     c.s.decisions = d;
     c.s.cluster[0].machines_now = 2;
     c.s.n_decisions = 2;
-    bats_progress_show(&c.p, 0, &c.s);
-    (void)fresh(&c);
+    show(0);
+    (void)fresh();
     for (c.s.n_decisions = 3; c.s.n_decisions <= 4; c.s.n_decisions++) {
-        bats_progress_show(&c.p, SECOND / 10, &c.s);
-        assert_string_equal(fresh(&c), "");
+        show(SECOND / 10);
+        assert_string_equal(fresh(), "");
     }
     c.s.n_decisions = 4;
     c.s.cluster[0].machines_now = 1; /* it has been parked */
-    bats_progress_show(&c.p, SECOND / 5, &c.s);
-    assert_int_equal(strncmp(fresh(&c), "bats-mpi: 30m  planned again: ", 30),
+    show(SECOND / 5);
+    assert_int_equal(strncmp(fresh(), "bats-mpi: 30m  planned again: ", 30),
                      0);
     bats_progress_finish(&c.p, &c.s);
-    assert_string_equal(fresh(&c), "");
-    screen_close(&c);
+    assert_string_equal(fresh(), "");
 }
+
+#define LINE "1h5m  61%  61/100  5 running  ~3h27m left  288/600 "
 
 TEST(terminal_line_is_redrawn_and_taken_away)
 {
-    struct screen c;
-    screen_open(&c, BATS_PROGRESS_LINE);
+    open_screen(BATS_PROGRESS_LINE);
     bats_progress_clear(&c.p); /* nothing drawn: nothing to take away */
-    bats_progress_show(&c.p, 0, &c.s);
-    bats_progress_show(&c.p, SECOND / 10, &c.s); /* too early */
-    bats_progress_show(&c.p, SECOND / 2, &c.s);
+    show(0);
+    show(SECOND / 10); /* too early */
+    show(SECOND / 2);
     bats_progress_clear(&c.p);
     bats_progress_clear(&c.p);
-    fflush(c.out);
-#define LINE                                                                  \
-    "1h5m  61%  61/100  5 running  ~3h27m left  288/600 SU  slow 1 fast 1"
-    assert_string_equal(c.text,
-                        "\r\033[K" LINE "\r\033[K" LINE "\r\033[K");
-    screen_close(&c);
-}
-
-TEST(terminal_line_drops_what_does_not_fit)
-{
-    struct screen c;
-    screen_open(&c, BATS_PROGRESS_LINE);
-    memset(platform.clusters[1].name, 'f', 60);
-    bats_progress_show(&c.p, 0, &c.s);
-    strcpy(platform.clusters[1].name, "fast");
-    fflush(c.out);
-    assert_string_equal(
-        c.text,
-        "\r\033[K1h5m  61%  61/100  5 running  ~3h27m left  288/600 SU");
-    screen_close(&c);
+    assert_string_equal(fresh(),
+                        "\r\033[K" LINE "SU  slow 1 fast 1\r\033[K" LINE
+                        "SU  slow 1 fast 1\r\033[K");
 }
 
 /* A character of several bytes takes one column. */
-TEST(nothing_is_cut_off_in_other_alphabets)
+TEST(terminal_line_drops_what_does_not_fit)
 {
-    struct screen c;
-    screen_open(&c, BATS_PROGRESS_LINE);
+    open_screen(BATS_PROGRESS_LINE);
+    memset(platform.clusters[1].name, 'f', 60);
+    show(0);
+    assert_string_equal(fresh(), "\r\033[K" LINE "SU");
+    strcpy(platform.clusters[1].name, "fast");
     strcpy(platform.currency, EUROS);
-    bats_progress_show(&c.p, 0, &c.s);
+    show(SECOND);
     strcpy(platform.currency, "SU");
-    fflush(c.out);
-    assert_string_equal(
-        c.text,
-        "\r\033[K1h5m  61%  61/100  5 running  ~3h27m left  288/600 "
-        EUROS "  slow 1 fast 1");
-    screen_close(&c);
-}
-
-TEST(the_bar_has_the_room_that_is_left)
-{
-    struct screen c;
-    screen_open(&c, BATS_PROGRESS_LINE);
-    c.p.bar = true;
-    bats_progress_show(&c.p, 0, &c.s);
-    fflush(c.out);
-    assert_string_equal(c.text,
-                        "\r\033[K[##############---------] 1h5m  61%  61/100  "
-                        "5 running  ~3h27m left  288/600 SU");
-    assert_int_equal(c.n, strlen("\r\033[K") + 79);
-    screen_close(&c);
+    assert_string_equal(fresh(), "\r\033[K" LINE EUROS "  slow 1 fast 1");
+    c.p.bar = true; /* it has the room that is left */
+    show(2 * SECOND);
+    assert_string_equal(fresh(),
+                        "\r\033[K[##############---------] " LINE "SU");
 }
 
 /* 100 tasks an hour, then none: the rate follows. */
 TEST(the_rate_is_that_of_late)
 {
-    struct screen c;
-    screen_open(&c, BATS_PROGRESS_LINE);
+    open_screen(BATS_PROGRESS_LINE);
     for (int minute = 0; minute <= 600; minute++) {
         c.s.status.now = 600 * BATS_MINUTE + minute * BATS_MINUTE;
         c.s.status.done = (uint32_t)(minute < 300 ? minute * 100 / 60 : 500);
@@ -342,19 +301,15 @@ TEST(the_rate_is_that_of_late)
             assert_in_range((int)c.p.per_hour, 97, 103);
     }
     assert_in_range((int)c.p.per_hour, 0, 10);
-    screen_close(&c);
 }
 
 TEST(quiet_says_nothing)
 {
-    struct screen c;
-    screen_open(&c, BATS_PROGRESS_NONE);
+    open_screen(BATS_PROGRESS_NONE);
     for (int i = 0; i < 1000; i++)
-        bats_progress_show(&c.p, i * SECOND, &c.s);
+        show(i * SECOND);
     bats_progress_clear(&c.p);
-    fflush(c.out);
-    assert_int_equal(c.n, 0);
-    screen_close(&c);
+    assert_string_equal(fresh(), "");
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(NULL, close_screen)

@@ -1,4 +1,4 @@
-/* The start of a task, and the report of its end. */
+/* The start of a task, the report of its end, and its output as lines. */
 #include "helpers/runner_fixture.h"
 
 #include <dirent.h>
@@ -7,29 +7,43 @@
 #include <sys/time.h>
 #include <time.h>
 
-TEST_WITH(exit_status_and_signal_are_told, set_up, tear_down)
-{
-    struct bats_runner_result r = run("true");
-    assert_int_equal(r.usage.exit_status, 0);
-    assert_int_equal(r.usage.signal, 0);
-    assert_false(r.cancelled);
-    assert_int_equal(run("false").usage.exit_status, 1);
-    assert_int_equal(run("exit 255").usage.exit_status, 255);
-    r = run("kill -KILL $$");
-    assert_int_equal(r.usage.signal, SIGKILL);
-    assert_int_equal(r.usage.exit_status, 128 + SIGKILL);
-    assert_false(r.cancelled);
-}
+#include "util/complaint.h"
 
-TEST_WITH(what_cannot_be_started_is_a_result_as_in_a_shell, set_up, tear_down)
+static const struct {
+    const char *command;
+    int exit_status;
+    const char *out, *err; /* a part of it is enough */
+} ends[] = {
+    {"true", 0, "", ""},
+    {"false", 1, "", ""},
+    {"exit 255", 255, "", ""},
+    {"kill -KILL $$", 128 + SIGKILL, "", ""},
+    /* as in a shell: */
+    {"no-such-program a b", 127, "", "no-such-program: not found"},
+    {"./no/such/file", 127, "", ""},
+    {"echo exit 5 >script", 0, "", ""},
+    {"./script", 126, "", "./script: Permission denied"},
+    {"chmod +x script", 0, "", ""},
+    {"./script", 5, "", ""}, /* it names no interpreter */
+    {"-dash", 127, "", ""},
+    {"A='x  y'; echo \"$A\" | cat; echo $((6 * 7)) >&2", 0, "x  y\n", "42\n"},
+    {"A=3 sh -c 'exit $A'", 3, "", ""},
+    {"cat", 0, "", ""}, /* standard input is empty */
+    {"echo a; echo b >&2; echo c", 0, "a\nc\n", "b\n"},
+    {"printf 'a\\nb'; printf c >&2", 0, "a\nb\n", "c\n"}, /* with newlines */
+};
+
+TEST_WITH(ends_and_lines_are_told_as_in_a_shell, set_up, tear_down)
 {
-    assert_int_equal(run("no-such-program a b").usage.exit_status, 127);
-    assert_non_null(strstr(output(2), "no-such-program: not found"));
-    assert_int_equal(run("./no/such/file").usage.exit_status, 127);
-    assert_int_equal(system("echo exit 5 >script"), 0);
-    assert_int_equal(run("./script").usage.exit_status, 126);
-    assert_non_null(strstr(output(2), "./script: Permission denied"));
-    assert_int_equal(run("-dash").usage.exit_status, 127);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct bats_runner_result r = run(ends[i].command);
+        assert_false(r.cancelled);
+        assert_int_equal(r.usage.exit_status, ends[i].exit_status);
+        assert_int_equal(r.usage.signal,
+                         r.usage.exit_status == 128 + SIGKILL ? SIGKILL : 0);
+        assert_string_equal(output(1), ends[i].out);
+        assert_non_null(strstr(output(2), ends[i].err));
+    }
 }
 
 TEST_WITH(a_line_the_system_refuses_is_a_result, set_up, tear_down)
@@ -46,12 +60,6 @@ TEST_WITH(a_line_the_system_refuses_is_a_result, set_up, tear_down)
     free(line);
 }
 
-TEST_WITH(a_script_without_interpreter_is_run_by_the_shell, set_up, tear_down)
-{
-    assert_int_equal(system("echo exit 5 >script; chmod +x script"), 0);
-    assert_int_equal(run("./script").usage.exit_status, 5);
-}
-
 TEST_WITH(plain_lines_run_without_a_shell, set_up, tear_down)
 {
     int pid, parent;
@@ -63,14 +71,6 @@ TEST_WITH(plain_lines_run_without_a_shell, set_up, tear_down)
     assert_int_equal(parent, getpid());
 }
 
-TEST_WITH(shell_lines_run_in_a_shell, set_up, tear_down)
-{
-    run("A='x  y'; echo \"$A\" | cat; echo $((6 * 7)) >&2");
-    assert_string_equal(output(1), "x  y\n");
-    assert_string_equal(output(2), "42\n");
-    assert_int_equal(run("A=3 sh -c 'exit $A'").usage.exit_status, 3);
-}
-
 TEST_WITH(a_task_has_no_descriptors_but_three, set_up, tear_down)
 {
     int fd = open("/dev/null", O_RDONLY); /* would be inherited */
@@ -79,12 +79,6 @@ TEST_WITH(a_task_has_no_descriptors_but_three, set_up, tear_down)
     assert_string_equal(output(1), "0\n1\n2\n3\n");
     close(fd);
     close(high);
-}
-
-TEST_WITH(standard_input_is_empty, set_up, tear_down)
-{
-    assert_int_equal(run("cat").usage.exit_status, 0);
-    assert_string_equal(output(1), "");
 }
 
 TEST_WITH(a_task_starts_with_default_signals, set_up, tear_down)
@@ -343,6 +337,107 @@ TEST_WITH(results_that_cannot_be_written_are_an_error, set_up, tear_down)
                    "file/results/1: cannot create this directory for "
                    "the output of a task: Not a directory");
     assert_false(bats_runner_busy(f->runner));
+}
+
+/* ---- output ---- */
+
+TEST_WITH(lines_arrive_whole_and_early, set_up, tear_down)
+{
+    start("printf one; printf ' line\\ntwo'; sleep 1000; echo three");
+    wait_for_line();
+    assert_string_equal(output(1), "one line\n");
+    bats_runner_kill(f->runner);
+    finish();
+}
+
+TEST_WITH(any_byte_may_occur, set_up, tear_down)
+{
+    run("printf 'a\\0b\\377\\r\\n\\0'");
+    assert_int_equal(f->n[1], 8);
+    assert_memory_equal(f->text[1], "a\0b\377\r\n\0\n", 8);
+}
+
+TEST_WITH(all_bytes_of_a_large_output_arrive_in_order, set_up, tear_down)
+{
+    run("seq 1 300000");
+    const char *at = output(1);
+    for (long i = 1; i <= 300000; i++) {
+        char *end;
+        assert_int_equal(strtol(at, &end, 10), i);
+        assert_int_equal(*end, '\n');
+        at = end + 1;
+    }
+    assert_int_equal(*at, '\0');
+}
+
+TEST_WITH(refused_lines_are_kept_and_stop_the_task, set_up, tear_down)
+{
+    struct bats_runner_result r;
+    start("seq 1 300000");
+    f->refusals = 20;
+    /* It writes 2 MB; nobody takes them, so it cannot end. */
+    while (f->refusals > 0) {
+        assert_int_equal(bats_runner_poll(f->runner, 500, &r, NULL), 0);
+        assert_int_equal(f->n[1], 0);
+    }
+    assert_int_equal(finish().usage.exit_status, 0);
+    assert_int_equal(f->n[1], 1988895); /* seq 1 300000 | wc -c */
+    assert_memory_equal(f->text[1], "1\n2\n3\n", 6);
+    assert_string_equal(f->text[1] + f->n[1] - 7, "300000\n");
+}
+
+TEST_WITH(the_end_is_not_told_before_all_is_taken, set_up, tear_down)
+{
+    struct bats_runner_result r;
+    start("printf 'a\\nb'");
+    f->refusals = 10;
+    for (int i = 0; f->refusals > 0; i++) {
+        assert_int_equal(bats_runner_poll(f->runner, 1000, &r, NULL), 0);
+        assert_true(bats_runner_busy(f->runner));
+    }
+    finish();
+    assert_string_equal(output(1), "a\nb\n");
+}
+
+TEST_WITH(a_line_over_one_mebibyte_is_cut, set_up, tear_down)
+{
+    size_t letters = 0, cuts = 0;
+    run("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo after");
+    assert_int_equal(f->longest, 1 << 20);
+    for (const char *s = output(1); *s; s++) {
+        letters += *s == 'x';
+        cuts += *s == '\n';
+    }
+    assert_int_equal(letters, 3000000);
+    assert_int_equal(cuts, 4); /* two cuts and two newlines of the task */
+    assert_string_equal(f->text[1] + f->n[1] - 7, "\nafter\n");
+}
+
+TEST_WITH(a_stranger_with_the_pipe_delays_nothing, set_up, tear_down)
+{
+    /* This process itself holds the task's pipe open. */
+    start("echo $$; sleep 1000");
+    wait_for_line();
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/fd/1", atoi(output(1)));
+    FILE *held = fopen(path, "w");
+    assert_non_null(held);
+    bats_runner_kill(f->runner);
+    finish();
+    fclose(held);
+}
+
+/* Numbers of six bytes; the pipe brings them in pieces of any size. */
+TEST_WITH(the_last_words_of_a_task_that_fails_are_kept, set_up, tear_down)
+{
+    struct bats_runner_result r = run("seq 10000 12999 >&2; exit 1");
+    assert_int_equal(r.n_last, BATS_COMPLAINT_BYTES);
+    assert_memory_equal(r.last + r.n_last - 12, "12998\n12999\n", 12);
+    assert_int_equal(strtol(r.last + 4, NULL, 10), 13000 - 4092 / 6);
+    r = run("echo few >&2; exit 1");
+    assert_int_equal(r.n_last, 4);
+    assert_memory_equal(r.last, "few\n", 4);
+    assert_int_equal(run("echo few >&2").n_last, 0);
 }
 
 TEST_MAIN(NULL, NULL)
