@@ -186,11 +186,13 @@ static void set_deadline(struct bats_scenario *s,
 {
     struct bats_error err;
     double soonest, cost;
-    if (bats_world_soonest(world, &soonest, &err) < 0)
+    if (bats_bound(bats_world_problem(world), BATS_UNLIMITED, &soonest, &err) <
+        0)
         fail(err.text);
-    s->goal = (struct bats_goal){.deadline = (bats_time)(2 * soonest),
-                                 .minimize = BATS_MINIMIZE_COST};
-    if (bats_world_least_cost(world, s->goal.deadline, &cost, &err) < 0)
+    s->engine.goal = (struct bats_goal){.deadline = (bats_time)(2 * soonest),
+                                        .minimize = BATS_MINIMIZE_COST};
+    if (bats_bound_cost(bats_world_problem(world), s->engine.goal.deadline,
+                        &cost, &err) < 0)
         fail(err.text);
     s->budgets[0].amount = (bats_money)(3 * cost);
 }
@@ -204,7 +206,7 @@ static struct bats_world_result play(struct bats_scenario *s, uint32_t policy,
     struct bats_world_result r;
     struct bats_error err;
     const struct bats_sim_watch watch = {.context = memory, .after = remember};
-    s->prior = prior;
+    s->engine.prior = prior;
     if (bats_world_create(s, 0, order, &world, &err) < 0)
         fail(err.text);
     if (set.with_deadline)
@@ -214,7 +216,7 @@ static struct bats_world_result play(struct bats_scenario *s, uint32_t policy,
         fail(err.text);
     if (r.violations > 0)
         fail("the budget was exceeded");
-    if (set.with_deadline && r.makespan > s->goal.deadline)
+    if (set.with_deadline && r.makespan > s->engine.goal.deadline)
         r.undone = r.undone > 0 ? r.undone : 1;
     bats_world_destroy(world);
     return r;
@@ -381,7 +383,7 @@ static void play_bag(const char *file, long number)
             .seeds = &one,
             .n_seeds = 1,
             .repeats = 1 + ORDERS,
-            .tail = BATS_TAIL_DEFAULT};
+            .engine.tail = BATS_TAIL_DEFAULT};
         if (set.with_deadline) {
             s.budgets[0] = (struct bats_scenario_budget){
                 .text = "deadline", .base = BATS_BUDGET_AMOUNT};

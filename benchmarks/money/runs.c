@@ -132,7 +132,7 @@ static void play_budget(const struct bats_scenario *s,
                1e-6 * (double)r.makespan, 1e-6 * (double)r.charged,
                1e-6 * r.bound, 1e-6 * (double)r.amount, cpu_seconds() - start);
         if (set.deadlines)
-            printf(",%.3f,%.3f", 1e-6 * (double)s->goal.deadline,
+            printf(",%.3f,%.3f", 1e-6 * (double)s->engine.goal.deadline,
                    1e-6 * least);
         putchar('\n');
     }
@@ -145,7 +145,7 @@ static void print_whole(const struct bats_scenario *s,
                         double least)
 {
     bool is_paid = cost <= (double)budget->amount;
-    double end = 1e-6 * (double)s->goal.deadline;
+    double end = 1e-6 * (double)s->engine.goal.deadline;
     printf("%s,%s,%s-%u,%s,whole,%u,%.3f,%.3f,0,%.3f,0,%.3f,%.3f\n",
            names->set, names->bag, names->platform, seed, budget->text,
            is_paid ? 0 : s->n_tasks, end, is_paid ? 1e-6 * cost : 0,
@@ -161,17 +161,19 @@ static void play_deadlines(struct bats_scenario *s, const struct names *names,
     double soonest, least = 0, whole = 0;
     bats_time *work = allocate(s->n_tasks, sizeof *work);
     s->n_budgets = 0;
-    if (bats_world_soonest(world, &soonest, &err) < 0)
+    if (bats_bound(bats_world_problem(world), BATS_UNLIMITED, &soonest, &err) <
+        0)
         fail(err.text);
     memcpy(work, bats_world_work(world), s->n_tasks * sizeof *work);
     for (size_t d = 0; d < 5; d++)
         for (size_t b = 0; b < 4; b++) {
             struct bats_scenario_budget *budget = &s->budgets[s->n_budgets];
-            s->goal = (struct bats_goal){
+            s->engine.goal = (struct bats_goal){
                 .deadline = (bats_time)ceil(
                     1.000001 * strtod(factors[d], NULL) * soonest),
                 .minimize = BATS_MINIMIZE_COST};
-            if (bats_world_least_cost(world, s->goal.deadline, &least, &err))
+            if (bats_bound_cost(bats_world_problem(world),
+                                s->engine.goal.deadline, &least, &err))
                 fail(err.text);
             if (!isfinite(least))
                 continue; /* microseconds are too coarse for this bag */
@@ -242,7 +244,7 @@ static void play_bag(const char *name, const char *bag, bats_time *runtimes,
             .seeds = &one,
             .n_seeds = 1,
             .repeats = 1,
-            .tail = BATS_TAIL_DEFAULT};
+            .engine.tail = BATS_TAIL_DEFAULT};
         random_platform(&s, (unsigned long)number, k);
         snprintf(platform, sizeof platform, "%ld", k);
         play(&s, name, bag, platform);
@@ -350,7 +352,7 @@ static void play_scoreboard(long n_seeds)
                 .seeds = seeds,
                 .n_seeds = (size_t)n_seeds,
                 .repeats = 1,
-                .tail = BATS_TAIL_DEFAULT};
+                .engine.tail = BATS_TAIL_DEFAULT};
             char word[16];
             if (bats_draw_parse(runtimes[k], &s.runtime, &err) < 0)
                 fail(err.text);

@@ -80,7 +80,8 @@ static double cost_of_whole(const struct bats_scenario *s,
 static double whole_cost(const struct bats_scenario *s, bats_time *work)
 {
     const struct bats_platform *p = &s->platform;
-    double deadline = (double)s->goal.deadline, until[BATS_CLUSTERS_MAX];
+    double deadline = (double)s->engine.goal.deadline,
+           until[BATS_CLUSTERS_MAX];
     double windows = floor(deadline / (double)p->window), best = INFINITY;
     size_t n_slots = 0, n = 1;
     for (uint32_t i = 0; i < p->n_machines; i++)

@@ -32,7 +32,7 @@ int bats_scenario_load(const char *path, struct bats_scenario **scenario,
     if (rc == 0) {
         s->platform.window = BATS_HOUR;
         s->repeats = 1;
-        s->tail = BATS_TAIL_DEFAULT;
+        s->engine.tail = BATS_TAIL_DEFAULT;
         *r = (struct bats_sections){.path = path,
                                     .object = s,
                                     .kinds = kinds,

@@ -93,14 +93,8 @@
 #ifndef BATS_SCENARIO_H
 #define BATS_SCENARIO_H
 
-#include "bats/billing.h"
-#include "bats/goal.h"
-#include "bats/graph.h"
-#include "bats/need.h"
 #include "bats/policy.h"
-#include "bats/prior.h"
-#include "bats/strategy.h"
-#include "bats/tail.h"
+#include "bats/sched.h"
 #include "input/platform.h"
 #include "sim/draw.h"
 
@@ -148,8 +142,7 @@ struct bats_scenario {
     struct bats_stock stock[BATS_CLUSTERS_MAX]; /* of a machine */
     struct bats_need *needs;   /* by category; NULL: tasks take a slot each */
     struct bats_stock *stocks; /* by machine; with `needs` */
-    uint32_t n_categories;
-    struct bats_bagfile *bag; /* bag of `workflow`, or NULL */
+    struct bats_bagfile *bag;  /* bag of `workflow`, or NULL */
     struct bats_draw runtime;
     bats_time *measured; /* from the file or the workflow, or NULL */
     bats_time *planned;  /* runtimes of the workflow, while the file is read */
@@ -163,22 +156,13 @@ struct bats_scenario {
     uint32_t *seeds; /* 1 .. 2^32 - 1 */
     size_t n_seeds;
     uint32_t repeats;
-    enum bats_billing_model billing;
-    struct bats_goal goal; /* without a deadline if given as a share */
+    /* What the scenario gives of these: goal (without a deadline if given as a
+     * share), billing, rules, tail, strategy, monitor_interval, preempt_lead,
+     * n_categories. Not in the file: prior, for the policy bats. */
+    struct bats_sched_options engine;
     bool has_deadline, deadline_is_share;
-    double deadline_share; /* 0.3 for 30% */
-    bats_time lease;       /* of jobs; 0: money is held for all their time */
-    bats_time overrun; /* money held beyond a lease; 0: the longest startup */
-    uint32_t jobs;     /* most jobs at a time; 0: no limit */
-    bats_time monitor; /* 0: window / 12 */
-    bats_time grace;
-    enum bats_tail tail;
-    struct bats_strategy strategy;
-    char utility[256]; /* "": the strategy is given */
-    bats_time timeout; /* 0: none */
-    uint32_t retries;
-    const struct bats_prior *prior;  /* prior belief of the policy bats; NULL:
-                                       none. Not in the file */
+    double deadline_share;           /* 0.3 for 30% */
+    char utility[256];               /* "": the strategy is given */
     char class[BATS_SCENARIO_CLASS]; /* of the tasks, in a history; "": none */
     bool informed; /* all runtimes are known at the start, but not which task
                       has which; not in the file */

@@ -9,7 +9,6 @@
 #include "bats/stats.h"
 #include "bats/status.h"
 #include "input/bagfile.h"
-#include "sim/bound.h"
 #include "util/hash.h"
 
 /* Independent streams of random numbers of a repeat. */
@@ -171,7 +170,7 @@ struct sums {
 static struct sums *begin_sums(const struct bats_scenario *s)
 {
     struct sums *sums = s->needs ? calloc(1, sizeof *sums) : NULL;
-    for (uint32_t i = 0; sums && i < s->n_categories; i++)
+    for (uint32_t i = 0; sums && i < s->engine.n_categories; i++)
         for (int k = 0; k < 3; k++)
             sums->slots[i][k] = slots_by(s, &s->needs[i], k);
     return sums;
@@ -349,20 +348,17 @@ static bats_money hourly(const struct bats_platform *p)
 
 static struct bats_billing billing_of(const struct bats_scenario *s)
 {
-    struct bats_billing billing = {.model = s->billing};
-    if (s->billing == BATS_BILLING_ALLOCATION) {
+    struct bats_billing billing = s->engine.billing;
+    if (billing.model == BATS_BILLING_ALLOCATION) {
         billing.rate = hourly(&s->platform);
-        billing.leaving = s->grace;
+        billing.leaving = s->engine.preempt_lead;
     }
-    if (s->billing == BATS_BILLING_JOB) {
+    if (billing.model == BATS_BILLING_JOB)
         billing.step = BATS_MINUTE;
-        billing.lease = s->lease;
-        billing.overrun = s->overrun;
-        billing.jobs = s->jobs;
-        for (size_t i = 0; i < s->platform.n_clusters; i++)
-            if (s->overrun == 0 && s->startup[i] > billing.overrun)
-                billing.overrun = s->startup[i];
-    }
+    bool is_given = billing.overrun > 0;
+    for (size_t i = 0; i < s->platform.n_clusters && !is_given; i++)
+        if (s->startup[i] > billing.overrun)
+            billing.overrun = s->startup[i];
     return billing;
 }
 
@@ -375,7 +371,7 @@ static bats_time wait_of_all(const struct bats_world *w)
     for (size_t i = 0; i < s->platform.n_clusters; i++)
         if (s->queue[i] > mean)
             mean = s->queue[i];
-    return bats_lease_terms(s->billing).lasts && mean > 0
+    return bats_lease_terms(s->engine.billing.model).lasts && mean > 0
                ? bats_draw_loss(w->noise_seed, 0, mean)
                : 0;
 }
@@ -386,33 +382,26 @@ sched_options(const struct bats_world *w, const struct bats_policy *policy,
 {
     const struct bats_scenario *s = w->scenario;
     const struct bats_platform *p = &s->platform;
-    bool waits = s->graph.n_nodes > 0;
-    struct bats_sched_options o = {
-        .policy = bats_policy_for(policy, s->billing, waits),
-        .n_tasks = s->n_tasks,
-        .graph = waits ? &s->graph : NULL,
-        .category = s->category,
-        .n_categories = s->n_categories,
-        .needs = s->needs,
-        .stocks = s->stocks,
-        .clusters = p->clusters,
-        .n_clusters = p->n_clusters,
-        .expected = p->expected,
-        .prior = policy == &bats_policy_bats ? s->prior : NULL,
-        .machines = p->machines,
-        .n_machines = p->n_machines,
-        .window = p->window,
-        .budget = budget,
-        .goal = s->goal,
-        .billing = billing_of(s),
-        .monitor_interval = s->monitor,
-        .preempt_lead = s->grace,
-        .seed = w->order_seed,
-        .earlier = {.seen = w->seen, .n_seen = w->n_seen},
-        .rules = {.timeout = s->timeout, .retries = s->retries},
-        .tail = s->tail,
-        .strategy = s->strategy,
-        .utility = s->utility[0] != '\0' ? s->utility : NULL};
+    struct bats_sched_options o = s->engine;
+    o.graph = s->graph.n_nodes > 0 ? &s->graph : NULL;
+    o.policy = bats_policy_for(policy, o.billing.model, o.graph != NULL);
+    o.prior = policy == &bats_policy_bats ? o.prior : NULL;
+    o.n_tasks = s->n_tasks;
+    o.category = s->category;
+    o.needs = s->needs;
+    o.stocks = s->stocks;
+    o.clusters = p->clusters;
+    o.n_clusters = p->n_clusters;
+    o.expected = p->expected;
+    o.machines = p->machines;
+    o.n_machines = p->n_machines;
+    o.window = p->window;
+    o.budget = budget;
+    o.billing = billing_of(s);
+    o.seed = w->order_seed;
+    o.earlier.seen = w->seen;
+    o.earlier.n_seen = w->n_seen;
+    o.utility = s->utility[0] != '\0' ? s->utility : NULL;
     if (s->bag) {
         o.purses = s->bag->sharing.list;
         o.purse = s->bag->sharing.of;
@@ -459,18 +448,9 @@ const bats_time *bats_world_work(const struct bats_world *w)
     return w->work;
 }
 
-/* ---- bounds ---- */
-
-int bats_world_soonest(const struct bats_world *w, double *makespan,
-                       struct bats_error *err)
+const struct bats_bound_problem *bats_world_problem(const struct bats_world *w)
 {
-    return bats_bound(&w->problem, BATS_UNLIMITED, makespan, err);
-}
-
-int bats_world_least_cost(const struct bats_world *w, bats_time deadline,
-                          double *cost, struct bats_error *err)
-{
-    return bats_bound_cost(&w->problem, deadline, cost, err);
+    return &w->problem;
 }
 
 /* ---- budgets ---- */
@@ -570,7 +550,8 @@ static int know_budget(struct bats_world *w, uint32_t budget,
     int rc =
         amount_of(w, &w->scenario->budgets[budget], &w->amount[budget], err);
     w->bound[budget] = INFINITY; /* the bound is for whole windows */
-    struct bats_lease_terms terms = bats_lease_terms(w->scenario->billing);
+    struct bats_lease_terms terms =
+        bats_lease_terms(w->scenario->engine.billing.model);
     if (rc == 0 && (terms.in_windows || !terms.prolongs))
         rc =
             bats_bound(&w->problem, w->amount[budget], &w->bound[budget], err);

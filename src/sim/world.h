@@ -8,6 +8,7 @@
 #ifndef BATS_WORLD_H
 #define BATS_WORLD_H
 
+#include "sim/bound.h"
 #include "sim/scenario.h"
 #include "sim/sim.h"
 
@@ -23,6 +24,10 @@ void bats_world_destroy(struct bats_world *world); /* NULL is legal */
 
 /* Work of each task, microseconds at speed 1; owned by the world. */
 const bats_time *bats_world_work(const struct bats_world *world);
+
+/* The bag and the platform as bound.h sees them; owned by the world. */
+const struct bats_bound_problem *
+bats_world_problem(const struct bats_world *world);
 
 struct bats_world_result {
     uint32_t seed;
@@ -44,13 +49,6 @@ struct bats_world_result {
                    * INFINITY if no schedule can complete the bag */
     double ratio; /* makespan / bound; 0 if tasks are undone */
 };
-
-/* The world's bounds (bound.h): the shortest makespan for any money, and the
- * least cost for a deadline. */
-int bats_world_soonest(const struct bats_world *world, double *makespan,
-                       struct bats_error *err);
-int bats_world_least_cost(const struct bats_world *world, bats_time deadline,
-                          double *cost, struct bats_error *err);
 
 /* Runs a policy with a budget of the scenario (indices). `watch` may be NULL.
  * Errors: those of bats_sim_run. */

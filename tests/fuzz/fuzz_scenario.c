@@ -16,7 +16,8 @@ static bool is_small(const struct bats_scenario *s)
             ? p->window < 10 * BATS_MINUTE
             : s->runtime.a > most || s->runtime.b > most)
         return false;
-    if (s->monitor > 0 && s->monitor < p->window / 100)
+    if (s->engine.monitor_interval > 0 &&
+        s->engine.monitor_interval < p->window / 100)
         return false;
     for (size_t i = 0; i < p->n_clusters; i++)
         if (p->speed[i] < 0.1 || s->noise[i] > 1 ||

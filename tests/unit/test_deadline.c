@@ -61,7 +61,7 @@ static struct bats_world_result play_bag(const char *bag, const char *run,
     assert_int_equal(fclose(out), 0);
     assert_ok(bats_scenario_load(path, &s, &err));
     s->informed = informed;
-    watch.context = &s->goal.deadline;
+    watch.context = &s->engine.goal.deadline;
     n_risky = 0;
     if (bats_world_create(s, 0, 0, &w, &err) < 0 ||
         bats_world_run(w, 0, 0, &watch, &r, &err) < 0)

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "bats/policy.h"
+#include "bats/prior.h"
 #include "helpers/test.h"
 #include "sim/world.h"
 
@@ -60,7 +61,7 @@ static struct bats_world_result run(struct bats_scenario *s, uint32_t policy,
 {
     struct bats_world *world;
     struct bats_world_result r;
-    s->prior = prior;
+    s->engine.prior = prior;
     assert_ok(bats_world_create(s, 0, 0, &world, &err));
     assert_ok(bats_world_run(world, policy, budget, NULL, &r, &err));
     assert_int_equal(r.violations, 0);
@@ -97,7 +98,7 @@ static void play(unsigned long seed, const double *factors, size_t n,
         .seeds = &one,
         .n_seeds = 1,
         .repeats = 1,
-        .tail = BATS_TAIL_DEFAULT};
+        .engine.tail = BATS_TAIL_DEFAULT};
     gsl_rng_set(rng, seed);
     draw_platform(&s.platform, rng);
     double mean = draw_bag(&s, rng);

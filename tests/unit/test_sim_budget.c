@@ -215,9 +215,10 @@ static void check_bill(const struct bats_scenario *s,
     for (uint32_t i = 0; i < p->n_machines; i++)
         price += (double)p->clusters[p->machines[i].cluster].charge;
     double bill = price * (double)r->makespan / window;
-    double leaving = price * (double)s->grace / window;
+    double leaving = price * (double)s->engine.preempt_lead / window;
     /* The rate is a whole number of millionths per hour. */
-    double rounded = 2 + (double)(r->makespan + s->grace) / (double)BATS_HOUR;
+    double rounded =
+        2 + (double)(r->makespan + s->engine.preempt_lead) / (double)BATS_HOUR;
     assert_true(fabs((double)r->charged - bill) <= rounded);
     if (r->amount == BATS_UNLIMITED || r->makespan == 0)
         return;
@@ -232,12 +233,12 @@ static void check_run(const struct bats_scenario *s,
 {
     if (r->violations > 0 || r->charged > r->amount)
         fail_msg("%s: budget exceeded with seed %u", path, r->seed);
-    if (s->billing == BATS_BILLING_ALLOCATION)
+    if (s->engine.billing.model == BATS_BILLING_ALLOCATION)
         check_bill(s, r);
     assert_int_equal(r->done + r->failed + r->undone, s->n_tasks);
     /* Failed: lost with its machine once too often, or longer than jobs. */
     assert_true(r->failed == 0 || r->lost > 1 ||
-                s->billing == BATS_BILLING_JOB);
+                s->engine.billing.model == BATS_BILLING_JOB);
     assert_int_equal(r->finish == BATS_FINISH_ALL_DONE, r->undone == 0);
     assert_true(r->finish == BATS_FINISH_ALL_DONE ||
                 r->finish == BATS_FINISH_BUDGET ||
@@ -247,7 +248,7 @@ static void check_run(const struct bats_scenario *s,
     /* With noise, a task that was stopped may be faster the second time. The
      * bound is that of whole windows. */
     if (r->undone == 0 && r->failed == 0 && !has_noise &&
-        s->billing == BATS_BILLING_WINDOW) {
+        s->engine.billing.model == BATS_BILLING_WINDOW) {
         if (!isfinite(r->bound) || r->ratio < 1 - 1e-9)
             fail_msg("%s: %.9f of the bound with seed %u", path, r->ratio,
                      r->seed);

@@ -293,10 +293,10 @@ static void trace(const struct bats_scenario *scenario)
     bats_must(bats_world_create(scenario, 0, 0, &world, &bats_why));
     for (uint32_t b = 0; b < scenario->n_budgets; b++)
         for (uint32_t p = 0; p < scenario->n_policies; p++) {
-            struct bats_trace t = {.out = stdout,
-                                   .platform = &scenario->platform,
-                                   .terms =
-                                       bats_lease_terms(scenario->billing)};
+            struct bats_trace t = {
+                .out = stdout,
+                .platform = &scenario->platform,
+                .terms = bats_lease_terms(scenario->engine.billing.model)};
             const struct bats_sim_watch watch = {&t, show_event, show_command,
                                                  show_decisions};
             struct bats_world_result r;
@@ -316,7 +316,7 @@ static void trace(const struct bats_scenario *scenario)
 static void overrule(struct bats_scenario *scenario,
                      const struct bats_settings *set)
 {
-    struct bats_goal *goal = &scenario->goal;
+    struct bats_goal *goal = &scenario->engine.goal;
     const struct bats_deadline *deadline = &set->deadline;
     if (deadline->moment > 0)
         bats_die(BATS_EINPUT, "--deadline: a simulation has no clock: give a "
@@ -332,7 +332,7 @@ static void overrule(struct bats_scenario *scenario,
     if (set->minimize != NULL)
         bats_minimize_find(set->minimize, &goal->minimize);
     if (goal->minimize == BATS_MINIMIZE_COST && !scenario->has_deadline &&
-        scenario->lease == 0)
+        scenario->engine.billing.lease == 0)
         bats_die(BATS_EINPUT, "--minimize cost needs a deadline, or jobs with "
                               "leases");
     if (!set->seed_given)
@@ -402,7 +402,7 @@ static void ask_history(const char *path, struct bats_scenario *scenario,
     if (bats_must(bats_history_believe(&past, places, charge, p->n_clusters,
                                        &kinds, "", NULL, believed,
                                        &bats_why)) > 0)
-        scenario->prior = &believed->prior;
+        scenario->engine.prior = &believed->prior;
     bats_store_release(&past);
     bats_task_kinds_release(&kinds);
 }

@@ -124,7 +124,7 @@ static int load_workflow(struct bats_sections *r, const char *path,
         rc = take_needs(s, bag, is_bag ? NULL : &w, why);
     if (rc == 0 && !is_bag && w.category) {
         s->category = w.category;
-        s->n_categories = (uint32_t)w.categories.n;
+        s->engine.n_categories = (uint32_t)w.categories.n;
         w.category = NULL;
     }
     if (!is_bag)

@@ -60,11 +60,11 @@ int bats_scenario_clusters_settle(struct bats_sections *r)
     int rc = make_machines(r);
     if (rc == 0 && !bats_scenario_line(r, RUN, "billing") &&
         bats_sections_by_age(r))
-        s->billing = BATS_BILLING_SECOND;
+        s->engine.billing.model = BATS_BILLING_SECOND;
     if (rc == 0)
-        rc = bats_sections_check(r, s->billing, true);
+        rc = bats_sections_check(r, s->engine.billing.model, true);
     if (rc == 0)
-        rc = bats_sections_settle(r, p->window, s->billing);
+        rc = bats_sections_settle(r, p->window, s->engine.billing.model);
     for (; rc == 0 && p->n_clusters < r->n_clusters; p->n_clusters++) {
         struct bats_model *m = &r->models[p->n_clusters];
         p->clusters[p->n_clusters] = m->cluster;

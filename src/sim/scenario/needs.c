@@ -177,7 +177,7 @@ static int sort(struct bats_sections *r, struct kind *list)
     }
     free(s->category);
     s->category = category;
-    s->n_categories = n;
+    s->engine.n_categories = n;
     return rc;
 }
 
@@ -196,7 +196,7 @@ int bats_scenario_needs_settle(struct bats_sections *r)
     s->stocks = calloc(n_machines, sizeof *s->stocks);
     rc =
         list && s->needs && s->stocks ? sort(r, list) : bats_no_memory(r->err);
-    for (uint32_t k = 0; rc == 0 && k < s->n_categories; k++)
+    for (uint32_t k = 0; rc == 0 && k < s->engine.n_categories; k++)
         s->needs[k] = list[k].need;
     for (uint32_t i = 0; rc == 0 && i < n_machines; i++)
         s->stocks[i] = stock_of(s, i);

@@ -37,7 +37,7 @@ static int set_billing(struct bats_sections *r, const char *value,
                        struct bats_error *why)
 {
     struct bats_scenario *s = r->object;
-    return bats_billing_find(value, &s->billing)
+    return bats_billing_find(value, &s->engine.billing.model)
                ? 0
                : bats_refuse(why,
                              "'%.60s' is neither window, allocation, use, job "
@@ -188,14 +188,14 @@ static int set_deadline(struct bats_sections *r, const char *value,
     s->deadline_is_share = bats_share_parse(value, &s->deadline_share);
     return s->deadline_is_share
                ? 0
-               : bats_sections_period(value, &s->goal.deadline, why);
+               : bats_sections_period(value, &s->engine.goal.deadline, why);
 }
 
 static int set_minimize(struct bats_sections *r, const char *value,
                         struct bats_error *why)
 {
     struct bats_scenario *s = r->object;
-    return bats_minimize_find(value, &s->goal.minimize)
+    return bats_minimize_find(value, &s->engine.goal.minimize)
                ? 0
                : bats_refuse(why, "'%.60s' is neither cost nor time", value);
 }
@@ -204,7 +204,7 @@ static int set_confidence(struct bats_sections *r, const char *value,
                           struct bats_error *why)
 {
     struct bats_scenario *s = r->object;
-    double *confidence = &s->goal.confidence;
+    double *confidence = &s->engine.goal.confidence;
     int rc = bats_factor_parse(value, confidence, why);
     return rc < 0 || (*confidence >= 0.5 && *confidence <= 0.9999)
                ? rc
@@ -215,7 +215,7 @@ static int set_tail(struct bats_sections *r, const char *value,
                     struct bats_error *why)
 {
     struct bats_scenario *s = r->object;
-    return bats_tail_find(value, &s->tail)
+    return bats_tail_find(value, &s->engine.tail)
                ? 0
                : bats_refuse(why,
                              "'%.60s' is not a strategy for the tail; see "
@@ -227,7 +227,7 @@ static int set_strategy(struct bats_sections *r, const char *value,
                         struct bats_error *why)
 {
     struct bats_scenario *s = r->object;
-    return bats_strategy_parse(value, &s->strategy, why);
+    return bats_strategy_parse(value, &s->engine.strategy, why);
 }
 
 static int set_utility(struct bats_sections *r, const char *value,
@@ -252,16 +252,16 @@ const struct bats_key bats_scenario_run_keys[] = {
     BATS_KEY("confidence", set_confidence, false, false),
     BATS_KEY("seeds", set_seeds, true, false),
     NUMBER("repeats", COUNT, repeats, BATS_SCENARIO_SEEDS),
-    NUMBER("lease", PERIOD, lease, 0),
-    NUMBER("overrun", PERIOD, overrun, 0),
-    NUMBER("jobs", COUNT, jobs, 1000000),
-    NUMBER("monitor", PERIOD, monitor, 0),
-    NUMBER("grace", DURATION, grace, 0),
+    NUMBER("lease", PERIOD, engine.billing.lease, 0),
+    NUMBER("overrun", PERIOD, engine.billing.overrun, 0),
+    NUMBER("jobs", COUNT, engine.billing.jobs, 1000000),
+    NUMBER("monitor", PERIOD, engine.monitor_interval, 0),
+    NUMBER("grace", DURATION, engine.preempt_lead, 0),
     BATS_KEY("tail", set_tail, false, false),
     BATS_KEY("strategy", set_strategy, false, false),
     BATS_KEY("utility", set_utility, false, false),
-    NUMBER("timeout", PERIOD, timeout, 0),
-    NUMBER("retries", COUNT, retries, UINT8_MAX),
+    NUMBER("timeout", PERIOD, engine.rules.timeout, 0),
+    NUMBER("retries", COUNT, engine.rules.retries, UINT8_MAX),
     {0},
 };
 
@@ -272,9 +272,9 @@ int bats_scenario_run_goal(struct bats_sections *r)
     struct bats_scenario *s = r->object;
     bool has_strategy = bats_scenario_line(r, RUN, "strategy") > 0;
     if (!bats_scenario_line(r, RUN, "minimize") && s->has_deadline)
-        s->goal.minimize = BATS_MINIMIZE_COST;
-    if (s->goal.minimize == BATS_MINIMIZE_COST && !s->has_deadline &&
-        s->lease == 0)
+        s->engine.goal.minimize = BATS_MINIMIZE_COST;
+    if (s->engine.goal.minimize == BATS_MINIMIZE_COST && !s->has_deadline &&
+        s->engine.billing.lease == 0)
         return FAIL(r, bats_scenario_line(r, RUN, NULL),
                     "minimize = cost needs a deadline, or jobs with leases");
     if (has_strategy && s->utility[0] != '\0')
@@ -283,7 +283,7 @@ int bats_scenario_run_goal(struct bats_sections *r)
     if (!has_strategy && s->utility[0] == '\0')
         strcpy(s->utility, "product");
     if (!has_strategy)
-        bats_strategy_parse("AUR", &s->strategy, NULL);
+        bats_strategy_parse("AUR", &s->engine.strategy, NULL);
     return 0;
 }
 
@@ -294,7 +294,7 @@ static int check_strategy(struct bats_sections *r)
     struct bats_error why;
     for (size_t i = 0; i < s->n_policies; i++)
         if (s->policies[i] == &bats_policy_expert &&
-            bats_strategy_check(&s->strategy, s->platform.clusters,
+            bats_strategy_check(&s->engine.strategy, s->platform.clusters,
                                 s->platform.n_clusters, &why) < 0)
             return FAIL(r, bats_scenario_line(r, RUN, NULL), "%s", why.text);
     return 0;
@@ -306,7 +306,8 @@ static const struct bats_policy *default_policy(const struct bats_scenario *s)
     bool unreliable = false;
     for (size_t i = 0; i < s->platform.n_clusters; i++)
         unreliable |= s->platform.clusters[i].unreliable;
-    return bats_policy_default(unreliable, s->billing, s->timeout > 0,
+    return bats_policy_default(unreliable, s->engine.billing.model,
+                               s->engine.rules.timeout > 0,
                                s->graph.n_nodes > 0);
 }
 
@@ -320,7 +321,7 @@ int bats_scenario_run_settle(struct bats_sections *r)
         rc = add_budget(r, "unlimited", r->err);
     if (rc == 0 && s->n_seeds == 0)
         rc = add_seeds(r, "1", r->err);
-    if (rc == 0 && s->grace >= s->platform.window)
+    if (rc == 0 && s->engine.preempt_lead >= s->platform.window)
         return FAIL(r, bats_scenario_line(r, RUN, NULL),
                     "grace has to be shorter than a window");
     if (rc == 0 &&
