@@ -82,7 +82,8 @@ struct bats_prior_past {
  *
  *   ln mean = level of kind and bag + speed of the place.
  *
- * The caller releases them. BATS_ENOMEM. */
+ * Rows ascend by bag, and by kind within a bag. The caller releases the result.
+ * BATS_ENOMEM. */
 int bats_prior_learn(const struct bats_prior_row *rows, size_t n,
                      size_t n_places, struct bats_prior_past *past,
                      struct bats_error *err);

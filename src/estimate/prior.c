@@ -109,16 +109,6 @@ static double level_of(const struct bats_prior_row *rows, size_t from,
     return sum / weight;
 }
 
-static int by_group(const void *left, const void *right)
-{
-    const struct bats_prior_row *a = left, *b = right;
-    if (a->bag != b->bag)
-        return a->bag < b->bag ? -1 : 1;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
-
 static void join_islands(const struct bats_prior_row *rows, size_t n,
                          struct bats_prior_past *past)
 {
@@ -159,25 +149,21 @@ static void pass(const struct bats_prior_row *rows, size_t n,
     }
 }
 
-int bats_prior_learn(const struct bats_prior_row *given, size_t n,
+int bats_prior_learn(const struct bats_prior_row *rows, size_t n,
                      size_t n_places, struct bats_prior_past *past,
                      struct bats_error *err)
 {
     double *sum = malloc((n_places + 1) * sizeof *sum);
     double *weight = malloc((n_places + 1) * sizeof *weight);
-    struct bats_prior_row *rows = malloc((n + 1) * sizeof *rows);
     *past = (struct bats_prior_past){
         .speed = calloc(n_places + 1, sizeof *past->speed),
         .error = malloc((n_places + 1) * sizeof *past->error),
         .island = malloc((n_places + 1) * sizeof *past->island),
         .n_places = n_places};
     bool has_room =
-        sum && weight && rows && past->speed && past->error && past->island;
-    if (has_room) {
-        memcpy(rows, given, n * sizeof *rows);
-        qsort(rows, n, sizeof *rows, by_group);
+        sum && weight && past->speed && past->error && past->island;
+    if (has_room)
         join_islands(rows, n, past);
-    }
     for (int round = 0; has_room && round < ROUNDS; round++) {
         pass(rows, n, past, sum, weight, false);
         for (size_t i = 0; i < n_places; i++)
@@ -186,15 +172,13 @@ int bats_prior_learn(const struct bats_prior_row *given, size_t n,
     if (has_room)
         pass(rows, n, past, sum, weight, true);
     for (size_t i = 0; has_room && i < n_places; i++)
-        past->error[i] =
-            weight[i] > 0
-                ? sqrt(fmax(square(KINDS_DIFFER) + fmax(sum[i], 0), 0) /
-                       (1 + weight[i])) *
-                      sqrt(1 + 1 / weight[i])
-                : INFINITY;
+        past->error[i] = weight[i] > 0
+                             ? sqrt((square(KINDS_DIFFER) + fmax(sum[i], 0)) /
+                                    (1 + weight[i])) *
+                                   sqrt(1 + 1 / weight[i])
+                             : INFINITY;
     free(sum);
     free(weight);
-    free(rows);
     if (has_room)
         return 0;
     bats_prior_past_release(past);

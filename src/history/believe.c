@@ -50,7 +50,9 @@ static int by_bag(const void *left, const void *right)
     const struct bats_prior_row *a = left, *b = right;
     if (a->bag != b->bag)
         return a->bag < b->bag ? -1 : 1;
-    return (a->kind > b->kind) - (a->kind < b->kind);
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
 }
 
 /* Whether two rows are from the same bag: the same run, or merged rows of the

@@ -241,28 +241,33 @@ static int64_t price_bound(const struct planner *p, double target)
     return (int64_t)ceil(price * (1 - ROUNDING));
 }
 
-/* Usually nothing is cheaper, or only by little. */
-static void make_cheapest(struct planner *p, struct choice *c)
+/* Makes the number of machines of a type, or the price (type: NULL), as small
+ * as the target allows, but at least `low`. Usually nothing is smaller, or only
+ * by little. */
+static void minimise(struct planner *p, struct choice *c,
+                     struct bats_knapsack_type *type, int64_t low)
 {
-    int64_t low = price_bound(p, c->target), step = 1;
-    while (low < c->best.price) {
-        int64_t attempt = c->best.price - step;
-        if (attempt < low)
-            attempt = low;
-        step *= 2;
-        if (!search(p, attempt, c->target, true, &c->best)) {
+    int64_t step = 1, now;
+    while (low < (now = type ? c->best.counts[type->item] : c->best.price)) {
+        int64_t attempt = now - step > low ? now - step : low;
+        if (type)
+            type->max = (uint32_t)attempt;
+        if (search(p, type ? c->capacity : attempt, c->target, true,
+                   &c->best)) {
+            step *= 2;
+        } else {
             low = attempt + 1;
-            step = (c->best.price - low + 1) / 2;
+            step = (now - low + 1) / 2;
         }
     }
 }
 
-/* Fewest machines of one type; the types settled before are pinned. */
-static void make_fewest(struct planner *p, struct bats_knapsack_type *type,
-                        struct choice *c)
+/* The fewest machines of one type that the bound allows. */
+static int64_t count_bound(const struct planner *p,
+                           struct bats_knapsack_type *type,
+                           const struct choice *c)
 {
-    uint32_t *count = &c->best.counts[type->item];
-    uint32_t low = 0, high = *count;
+    uint32_t low = 0, high = c->best.counts[type->item];
     while (low < high) {
         type->max = low + (high - low) / 2;
         double bound = bats_knapsack_bound(&p->knapsack, (double)c->capacity);
@@ -271,24 +276,14 @@ static void make_fewest(struct planner *p, struct bats_knapsack_type *type,
         else
             low = type->max + 1;
     }
-    /* A number that the bound allows is usually either possible or far from
-     * it. */
-    uint32_t attempt = low;
-    bool first = true;
-    while (low < *count) {
-        type->max = attempt;
-        if (!search(p, c->capacity, c->target, true, &c->best))
-            low = attempt + 1;
-        attempt =
-            first && low < *count ? *count - 1 : low + (*count - low) / 2;
-        first = false;
-    }
-    type->min = type->max = *count;
+    return low;
 }
 
+/* The lowest price, then the fewest machines of the last item, and so on; the
+ * types settled before are pinned. */
 static void settle_ties(struct planner *p, struct choice *c)
 {
-    make_cheapest(p, c);
+    minimise(p, c, NULL, price_bound(p, c->target));
     /* The choice between two plans of equal rate and price is not worth a long
      * search: it only has to be well defined. */
     bool proven = p->knapsack.proven;
@@ -296,9 +291,13 @@ static void settle_ties(struct planner *p, struct choice *c)
         p->knapsack.patience = TIE_PATIENCE;
     c->capacity = c->best.price;
     for (size_t item = p->n_items; item-- > 0;)
-        for (size_t i = 0; i < p->knapsack.n; i++)
-            if (p->knapsack.type[i].item == item && p->knapsack.patience > 0)
-                make_fewest(p, &p->knapsack.type[i], c);
+        for (size_t i = 0; i < p->knapsack.n; i++) {
+            struct bats_knapsack_type *type = &p->knapsack.type[i];
+            if (type->item != item || p->knapsack.patience <= 0)
+                continue;
+            minimise(p, c, type, count_bound(p, type, c));
+            type->min = type->max = c->best.counts[item];
+        }
     p->knapsack.proven = proven;
 }
 

@@ -1,11 +1,6 @@
 /* tariff: costs by age. See bats/tariff.h. */
 #include "bats/tariff.h"
 
-static bats_time nearest_second(bats_time age)
-{
-    return (age + BATS_SECOND / 2) / BATS_SECOND * BATS_SECOND;
-}
-
 /* Charge of a step, or of a block by its length. */
 static __int128 charge_at(const struct bats_tariff *t, uint32_t step,
                           bats_time length)
@@ -23,7 +18,7 @@ static bats_money until(const struct bats_tariff *t, bats_time length,
                         bats_time age)
 {
     __int128 cost = 0;
-    age = nearest_second(age);
+    age = (age + BATS_SECOND / 2) / BATS_SECOND * BATS_SECOND;
     for (uint32_t i = 0; i < t->n_steps && t->step[i].from < age; i++) {
         bool last = i + 1 == t->n_steps || t->step[i + 1].from > age;
         bats_time end = last ? age : t->step[i + 1].from;

@@ -43,12 +43,6 @@ static inline double worth_of_held(const struct bats_windows_problem *p,
     return sizes + (m->leaves ? 0 : busy * t->rate);
 }
 
-static double worth_of_new(const struct bats_windows_type *t, double paid,
-                           double end)
-{
-    return larger(smaller(paid, end) - t->loss, 0) * t->rate * t->slots;
-}
-
 /* Makes steps from worth[i], a machine's tasks with windows[i]; steps are
  * joined until each adds less per window than the one before. Returns the
  * number of useful steps. */
@@ -111,7 +105,8 @@ static int steps_of_new(const struct bats_windows_type *t, double end,
         windows[n++] = whole;
     windows[n++] = whole + 1;
     for (int i = 1; i < n; i++)
-        worth[i] = worth_of_new(t, (double)windows[i], end);
+        worth[i] = larger(smaller((double)windows[i], end) - t->loss, 0) *
+                   t->rate * t->slots;
     return make_steps(windows, worth, n, steps);
 }
 
@@ -314,15 +309,6 @@ struct purchase {
     struct selection left; /* to buy from the last class */
 };
 
-/* Buys part of a step for a parked machine: only the first window is decided
- * now. */
-static double part_of(const struct purchase *b, uint32_t type, double left,
-                      double *windows)
-{
-    *windows = floor(left / b->v->p->types[type].charge);
-    return *windows >= 1 && b->plan->buys[type] == 0;
-}
-
 /* Unneeded windows at the end of the step for n parked machines. */
 static double spare(const struct purchase *b, uint32_t type, double n,
                     const struct step *step)
@@ -353,8 +339,10 @@ static double buy(struct purchase *b, uint32_t type, double n, bool is_parked,
         return 0;
     if (n * windows * charge > left) {
         n = floor(left / (windows * charge));
-        if (n < 1 && is_parked)
-            n = part_of(b, type, left, &windows);
+        if (n < 1 && is_parked) { /* only the first window is decided now */
+            windows = floor(left / charge);
+            n = windows >= 1 && b->plan->buys[type] == 0;
+        }
     }
     if (is_parked && b->plan->buys_windows) {
         double less = is_last ? spare(b, type, n, step) : 0;

@@ -83,21 +83,17 @@ static int may_suffice(const struct bats_bound_problem *p, bats_money budget,
                        double makespan, bool *answer, struct bats_error *err)
 {
     struct bats_plan_item items[BATS_CLUSTERS_MAX];
+    struct piece pieces[PIECES_MAX];
     struct bats_plan plan;
-    size_t n = 0;
+    size_t n = cut_all(p, makespan, pieces);
     *answer = true;
-    for (size_t i = 0; i < p->n_types; i++) {
-        struct piece pieces[2];
-        cut(p, i, makespan, &pieces[0], &pieces[1]);
-        for (int k = 0; k < 2; k++) {
-            if (pieces[k].n <= 0 || pieces[k].work <= 0)
-                continue;
-            if (n == BATS_CLUSTERS_MAX || pieces[k].n >= UINT32_MAX)
-                return 0;
-            items[n++] = (struct bats_plan_item){.rate = pieces[k].work,
-                                                 .charge = p->types[i].charge,
-                                                 .max = (uint32_t)pieces[k].n};
-        }
+    for (size_t i = 0; i < n; i++) {
+        if (i == BATS_CLUSTERS_MAX || pieces[i].n >= UINT32_MAX)
+            return 0;
+        items[i] =
+            (struct bats_plan_item){.rate = pieces[i].work,
+                                    .charge = (bats_money)pieces[i].price,
+                                    .max = (uint32_t)pieces[i].n};
     }
     if (n == 0) {
         *answer = p->work <= 0;
@@ -172,19 +168,21 @@ static int bound_whole(const struct bats_bound_problem *p, bats_money budget,
     return rc;
 }
 
-/* The longest task alone, on the machine that finishes it soonest. */
-static double bound_of_longest(const struct bats_bound_problem *p,
-                               bats_money budget)
+/* The longest task alone, on machines that the budget pays for and that end it
+ * in time: the soonest end, and the least cost. INFINITY: none. */
+static void look_at_longest(const struct bats_bound_problem *p, double budget,
+                            double deadline, double *soonest, double *least)
 {
-    double soonest = INFINITY;
+    *soonest = *least = INFINITY;
     for (size_t i = 0; i < p->n_types; i++) {
         const struct bats_bound_type *t = &p->types[i];
         double time = (double)t->startup + t->longest / t->speed;
         double price = ceil(time / (double)p->window) * (double)t->charge;
-        if (t->machines > 0 && price <= (double)budget)
-            soonest = fmin(soonest, time);
+        if (t->machines == 0 || price > budget || time > deadline)
+            continue;
+        *soonest = fmin(*soonest, time);
+        *least = fmin(*least, price);
     }
-    return soonest;
 }
 
 /* The longest chain on the fastest machines, at any cost. */
@@ -219,26 +217,12 @@ static double cost_relaxed(const struct bats_bound_problem *p, double deadline,
     return work > 0 ? INFINITY : cost;
 }
 
-/* Cost of the windows of a machine that ends the longest task in time. */
-static double cost_of_longest(const struct bats_bound_problem *p,
-                              double deadline)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < p->n_types; i++) {
-        const struct bats_bound_type *t = &p->types[i];
-        double time = (double)t->startup + t->longest / t->speed;
-        if (t->machines > 0 && time <= deadline)
-            least = fmin(least,
-                         ceil(time / (double)p->window) * (double)t->charge);
-    }
-    return least;
-}
-
 int bats_bound_cost(const struct bats_bound_problem *p, bats_time deadline,
                     double *cost, struct bats_error *err)
 {
     double enough, least = cost_relaxed(p, (double)deadline, &enough);
-    double longest = cost_of_longest(p, (double)deadline);
+    double longest, soonest;
+    look_at_longest(p, INFINITY, (double)deadline, &soonest, &longest);
     *cost = fmax(least, longest);
     if (!isfinite(*cost))
         return 0;
@@ -266,8 +250,9 @@ int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
     int rc = 0;
     if (isfinite(low) && budget != BATS_UNLIMITED)
         rc = bound_whole(problem, budget, low, longest, &low, err);
-    *makespan = fmax(fmax(low, bound_of_longest(problem, budget)),
-                     bound_of_chain(problem));
+    double soonest, least;
+    look_at_longest(problem, (double)budget, INFINITY, &soonest, &least);
+    *makespan = fmax(fmax(low, soonest), bound_of_chain(problem));
     return rc;
 }
 
