@@ -88,8 +88,7 @@ TEST(a_short_job_is_billed_the_least)
     assert_true(w->status.charged < 4 * 108 * BATS_UNIT);
     w->o.sched.billing.least = 4 * BATS_HOUR;
     w->o.sched.budget = 4 * 108 * BATS_UNIT;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.charged, 4 * 108 * BATS_UNIT);
     w->o.sched.budget--;
     assert_int_equal(bats_sim_run(&w->o, &w->sched, &w->makespan, &err),

@@ -1,12 +1,9 @@
-/* Tasks wait for others: the graph, and the bag with one. */
+/* The graph of tasks that wait for others. */
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
-#include "bats/bag.h"
 #include "bats/graph.h"
 #include "helpers/test.h"
-
-#define MANY 30
 
 static struct bats_graph make(uint32_t n_tasks, uint32_t n_nodes,
                               const struct bats_edge *edges, uint64_t n)
@@ -149,152 +146,6 @@ TEST(flat_graph_waits_for_the_same_tasks)
     }
     assert_true(skipped > 0); /* barriers behind barriers */
     gsl_rng_free(rng);
-}
-
-/* ---- the bag ---- */
-
-static struct bats_bag connected(uint32_t n, const struct bats_graph *g,
-                                 const int64_t *priority)
-{
-    struct bats_bag bag;
-    assert_int_equal(bats_bag_init(&bag, n, 7, NULL), 0);
-    assert_int_equal(bats_bag_connect(&bag, g, priority, NULL), 0);
-    check_bag(&bag);
-    return bag;
-}
-
-static void end(struct bats_bag *bag, enum bats_task_state how)
-{
-    struct bats_position task = bats_bag_draw(bag, 0);
-    bats_bag_finish(bag, task, how);
-    check_bag(bag);
-}
-
-TEST(task_is_ready_when_all_its_parents_are_done)
-{
-    const struct bats_edge edges[] = {{0, 2}, {1, 2}};
-    struct bats_graph g = make(3, 3, edges, 2);
-    struct bats_bag bag = connected(3, &g, NULL);
-    assert_int_equal(bats_bag_ready(&bag), 2);
-    assert_int_equal(bats_bag_left(&bag), 3);
-    end(&bag, BATS_TASK_DONE);
-    assert_int_equal(bats_bag_ready(&bag), 1);
-    assert_int_equal(bag.count[BATS_TASK_BLOCKED], 1);
-    end(&bag, BATS_TASK_DONE);
-    assert_int_equal(bag.index[bats_bag_peek(&bag, 0).i], 2);
-    end(&bag, BATS_TASK_DONE);
-    assert_int_equal(bats_bag_left(&bag), 0);
-    bats_bag_release(&bag);
-    bats_graph_release(&g);
-}
-
-TEST(failure_skips_what_waits_for_it_and_no_more)
-{
-    /* 0, 4 -> joint 6 -> 1 -> 2; 3 waits for any end of 1; 4 -> 5 goes on. */
-    const struct bats_edge edges[] = {{0, 6}, {6, 1}, {1, 2},
-                                      {1, 3}, {4, 5}, {4, 6}};
-    const int64_t priority[] = {9, 1, 1, 1, 1, 1, 1};
-    struct bats_graph g = make(6, 7, edges, 6);
-    g.any = calloc(7, 1);
-    g.any[3] = 1;
-    struct bats_bag bag = connected(6, &g, priority);
-    end(&bag, BATS_TASK_FAILED);
-    assert_int_equal(bag.count[BATS_TASK_SKIPPED], 2);
-    assert_int_equal(bag.skipped[0], 1);
-    assert_int_equal(bag.skipped[1], 2);
-    assert_int_equal(bats_bag_ready(&bag), 2); /* 3 and 4 */
-    assert_int_equal(bats_bag_left(&bag), 3);
-    end(&bag, BATS_TASK_DONE);
-    end(&bag, BATS_TASK_DONE);
-    end(&bag, BATS_TASK_DONE);
-    assert_int_equal(bag.count[BATS_TASK_DONE], 3);
-    bats_bag_release(&bag);
-    bats_graph_release(&g);
-}
-
-TEST(earlier_sessions_let_start_and_skip)
-{
-    const struct bats_edge edges[] = {{0, 1}, {2, 3}, {4, 5}};
-    const uint8_t earlier[] = {BATS_TASK_DONE,     BATS_TASK_PENDING,
-                               BATS_TASK_FAILED,   BATS_TASK_PENDING,
-                               BATS_TASK_LEFT_OUT, BATS_TASK_PENDING};
-    struct bats_graph g = make(6, 6, edges, 3);
-    struct bats_bag bag;
-    assert_int_equal(bats_bag_init(&bag, 6, 1, NULL), 0);
-    bats_bag_resume(&bag, earlier);
-    assert_int_equal(bats_bag_connect(&bag, &g, NULL, NULL), 0);
-    check_bag(&bag);
-    assert_int_equal(bats_bag_ready(&bag), 1);
-    assert_int_equal(bag.index[bats_bag_peek(&bag, 0).i], 1);
-    assert_int_equal(bag.count[BATS_TASK_SKIPPED], 2);
-    bats_bag_release(&bag);
-    bats_graph_release(&g);
-}
-
-/* N x M dependencies cost N + M edges; joints may follow joints, and wait for
- * nobody. */
-TEST(barrier_holds_all_and_lets_all_go)
-{
-    enum { N = 20, JOINT = 2 * N, EMPTY };
-    struct bats_edge edges[3 * N];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < N; i++) {
-        edges[n++] = (struct bats_edge){i, JOINT};
-        edges[n++] = (struct bats_edge){JOINT, N + i};
-    }
-    edges[n++] = (struct bats_edge){EMPTY, JOINT};
-    struct bats_graph g = make(2 * N, 2 * N + 2, edges, n);
-    struct bats_bag bag = connected(2 * N, &g, NULL);
-    for (uint32_t i = 0; i < N; i++) {
-        assert_int_equal(bats_bag_ready(&bag), N - i);
-        assert_true(bag.index[bats_bag_peek(&bag, 0).i] < N);
-        end(&bag, BATS_TASK_DONE);
-    }
-    assert_int_equal(bats_bag_ready(&bag), N);
-    bats_bag_release(&bag);
-    bats_graph_release(&g);
-}
-
-TEST(draws_follow_priority_then_position)
-{
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    struct bats_graph g = make(MANY, MANY, NULL, 0);
-    for (unsigned long seed = 1; seed <= 200; seed++) {
-        int64_t priority[MANY];
-        gsl_rng_set(rng, seed);
-        for (uint32_t i = 0; i < MANY; i++)
-            priority[i] = (int64_t)gsl_rng_uniform_int(rng, 5);
-        struct bats_bag bag = connected(MANY, &g, priority);
-        while (bats_bag_ready(&bag) > 0) {
-            uint32_t ahead = bats_bag_ready(&bag) < BATS_BAG_AHEAD
-                                 ? bats_bag_ready(&bag)
-                                 : BATS_BAG_AHEAD;
-            /* The k-th best, by counting those that are better. */
-            for (uint32_t k = 0; k < ahead; k++) {
-                struct bats_position at = bats_bag_peek(&bag, k);
-                uint32_t better = 0;
-                for (uint32_t i = 0; i < MANY; i++) {
-                    int64_t p = priority[bag.index[i]];
-                    int64_t q = priority[bag.index[at.i]];
-                    better += bag.state[i] == BATS_TASK_PENDING &&
-                              (p > q || (p == q && i > at.i));
-                }
-                assert_int_equal(better, k);
-            }
-            uint32_t behind = (uint32_t)gsl_rng_uniform_int(rng, ahead);
-            struct bats_position wanted = bats_bag_peek(&bag, behind);
-            struct bats_position drawn = bats_bag_draw(&bag, behind);
-            assert_int_equal(drawn.i, wanted.i);
-            if (gsl_rng_uniform(rng) < 0.3)
-                bats_bag_put_back(&bag, drawn);
-            else
-                bats_bag_finish(&bag, drawn, BATS_TASK_DONE);
-            check_bag(&bag);
-        }
-        bats_bag_release(&bag);
-    }
-    gsl_rng_free(rng);
-    bats_graph_release(&g);
 }
 
 TEST_MAIN(NULL, NULL)

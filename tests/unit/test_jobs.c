@@ -64,12 +64,17 @@ static void play_jobs(void)
     assert_int_equal(jobs.waiting, 0);
 }
 
+static void play_jobs_to(enum bats_finish finish)
+{
+    play_jobs();
+    assert_int_equal(w->status.finish, finish);
+}
+
 /* Three tasks are an hour of one job; the fourth needs another one. */
 TEST(what_jobs_were_billed_is_charged)
 {
     prepare(4, 2, BATS_UNLIMITED);
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->makespan, 2 * TASK);
     assert_int_equal(w->status.charged, 4 * BATS_UNIT);
     assert_int_equal(jobs.asked, 2);
@@ -80,8 +85,7 @@ TEST(a_job_that_is_still_needed_is_followed_by_another)
 {
     prepare(7, 2, BATS_UNLIMITED);
     w->clusters[0].max = 1;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.charged, 7 * BATS_UNIT);
     assert_int_equal(jobs.begun, 3);
     assert_int_equal(w->makespan, 7 * TASK);
@@ -94,8 +98,7 @@ TEST(the_next_job_is_asked_for_as_early_as_jobs_wait)
     prepare(5, 2, BATS_UNLIMITED);
     jobs.queue[0] = 20 * BATS_MINUTE;
     w->o.sched.billing.jobs = 1;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(jobs.asked, 2);
     bats_time wait = jobs.joined_at[0];
     assert_true(wait > BATS_MINUTE && wait < BATS_HOUR);
@@ -108,8 +111,7 @@ TEST(money_is_held_for_jobs_that_wait)
 {
     prepare(20, MACHINES, 7 * BATS_UNIT);
     jobs.queue[0] = BATS_HOUR;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_jobs_to(BATS_FINISH_BUDGET);
     assert_int_equal(jobs.most_asked, 2);
     assert_int_equal(w->status.done, 6);
     assert_int_equal(w->status.charged, 6 * BATS_UNIT);
@@ -163,8 +165,7 @@ TEST(a_job_that_is_lost_is_replaced)
     prepare(1, 1, BATS_UNLIMITED);
     jobs.losses[0] = (struct bats_sim_loss){10 * BATS_MINUTE, 0};
     w->o.n_losses = 1;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.charged, 3 * BATS_UNIT / 2);
     assert_int_equal(w->makespan, 30 * BATS_MINUTE);
 }
@@ -175,8 +176,7 @@ TEST(the_job_of_the_run_itself_counts)
 {
     prepare(20, MACHINES, 5 * BATS_UNIT);
     w->o.sched.billing.rate = BATS_UNIT;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_jobs_to(BATS_FINISH_BUDGET);
     assert_int_equal(jobs.most_asked, 1);
     assert_int_equal(w->status.done, 3);
     assert_int_equal(w->status.charged, 4 * BATS_UNIT);
@@ -187,8 +187,7 @@ TEST(the_job_of_the_run_is_paid_to_the_end_of_the_others)
 {
     prepare(20, MACHINES, 7 * BATS_UNIT / 2);
     w->o.sched.billing.rate = BATS_UNIT;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_jobs_to(BATS_FINISH_BUDGET);
     assert_int_equal(jobs.asked, 0);
 }
 
@@ -198,8 +197,7 @@ TEST(a_run_that_waits_in_vain_ends_with_its_money)
     prepare(20, 1, 5 * BATS_UNIT);
     w->o.sched.billing.rate = BATS_UNIT;
     jobs.queue[0] = 1000000 * BATS_HOUR;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_jobs_to(BATS_FINISH_BUDGET);
     assert_int_equal(jobs.begun, 0);
     assert_true(w->status.charged <= 5 * BATS_UNIT);
     assert_true(w->makespan >= BATS_HOUR);
@@ -211,8 +209,7 @@ TEST(what_was_billed_before_is_charged)
     prepare(20, MACHINES, 7 * BATS_UNIT);
     w->o.sched.earlier.charged = BATS_UNIT;
     w->o.sched.billing.before = 2 * BATS_UNIT;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_jobs_to(BATS_FINISH_BUDGET);
     assert_int_equal(jobs.most_asked, 1);
     assert_int_equal(w->status.charged, 6 * BATS_UNIT);
 }
@@ -222,8 +219,7 @@ TEST(a_task_that_is_longer_than_a_job_fails_in_the_end)
 {
     prepare(2, 2, BATS_UNLIMITED);
     w->work[1] = 70 * BATS_MINUTE;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.done, 1);
     assert_int_equal(w->status.failed, 1);
     assert_int_equal(w->status.charged, BATS_UNIT + 3 * 3 * BATS_UNIT);
@@ -235,8 +231,7 @@ TEST(so_does_one_that_has_time_to_stop)
     prepare(1, 1, 20 * BATS_UNIT);
     w->work[0] = 70 * BATS_MINUTE;
     w->o.sched.preempt_lead = 10 * BATS_MINUTE;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.failed, 1);
     assert_int_equal(jobs.begun, 3);
 }
@@ -250,8 +245,7 @@ TEST(copies_in_the_same_job_do_not_count)
     w->work[0] = BATS_MINUTE;
     w->work[1] = 70 * BATS_MINUTE;
     w->o.sched.tail = BATS_TAIL_SOONEST;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.failed, 1);
     assert_int_equal(w->status.replicas, 3);
     assert_int_equal(jobs.begun, 3);
@@ -269,8 +263,7 @@ TEST(the_last_job_is_as_short_as_the_rest_of_the_bag)
     w->o.sched.billing.step = BATS_MINUTE;
     for (uint32_t i = 0; i < 70; i++)
         w->work[i] = BATS_MINUTE;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(jobs.asked, 2);
     assert_int_equal(jobs.length[0], BATS_HOUR);
     assert_in_range(jobs.length[1], 10 * BATS_MINUTE, 20 * BATS_MINUTE);
@@ -284,8 +277,7 @@ TEST(where_tasks_are_long_jobs_become_longer)
     prepare(60, 2, 1000 * BATS_UNIT);
     w->clusters[0].max = 1;
     w->o.sched.billing.step = BATS_MINUTE;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(jobs.length[0], BATS_HOUR);
     assert_true(jobs.length[1] >= 3 * BATS_HOUR);
     assert_true(jobs.longest < 60 * TASK);
@@ -298,8 +290,7 @@ TEST(no_job_is_longer_than_is_allowed)
     w->clusters[0].max = 1;
     w->o.sched.billing.step = BATS_MINUTE;
     w->o.sched.billing.longest = BATS_HOUR + 90 * BATS_SECOND;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(jobs.longest, BATS_HOUR + BATS_MINUTE);
 }
 
@@ -310,8 +301,7 @@ TEST(longer_jobs_leave_the_others_their_money)
     prepare(200, MACHINES, 30 * BATS_UNIT);
     w->clusters[0].max = 4;
     w->o.sched.billing.step = BATS_MINUTE;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_jobs_to(BATS_FINISH_BUDGET);
     for (int i = 4; i < MACHINES; i++)
         assert_int_equal(jobs.length[i], 90 * BATS_MINUTE);
     assert_true(w->status.charged <= 30 * BATS_UNIT);
@@ -326,8 +316,7 @@ TEST(a_task_that_is_much_longer_than_a_window_is_done)
     for (uint32_t i = 1; i < 20; i++)
         w->work[i] = BATS_MINUTE;
     w->work[0] = 17 * BATS_HOUR;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.done, 20);
     assert_in_range(jobs.longest, 17 * BATS_HOUR, 64 * BATS_HOUR);
 }
@@ -359,8 +348,7 @@ static void prepare_leases(uint32_t n_tasks, uint32_t n, bats_money budget)
 TEST(with_leases_a_budget_that_just_pays_the_bag_does_it_at_once)
 {
     prepare_leases(60, MACHINES, 61 * BATS_UNIT);
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(jobs.asked, 4);
     assert_int_equal(w->makespan, 15 * TASK);
     assert_int_equal(w->status.charged, 60 * BATS_UNIT);
@@ -370,8 +358,7 @@ TEST(with_leases_a_budget_that_just_pays_the_bag_does_it_at_once)
 TEST(with_leases_all_money_is_for_whole_tasks)
 {
     prepare_leases(60, MACHINES, 30 * BATS_UNIT + BATS_UNIT / 2);
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_jobs_to(BATS_FINISH_BUDGET);
     assert_int_equal(w->status.done, 30);
     assert_int_equal(w->status.charged, 30 * BATS_UNIT);
 }
@@ -382,8 +369,7 @@ TEST(a_job_whose_lease_cannot_be_paid_ends)
 {
     prepare_leases(1, 2, 10 * BATS_UNIT);
     w->work[0] = 10 * BATS_HOUR;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_jobs_to(BATS_FINISH_BUDGET);
     assert_in_range(w->status.charged, 9 * BATS_UNIT, 10 * BATS_UNIT);
 }
 
@@ -407,8 +393,7 @@ TEST(where_money_is_short_some_jobs_leave_before_the_others)
 {
     prepare_leases(60, 2 * MACHINES, 66 * BATS_UNIT);
     w->o.sched.billing.overrun = 30 * BATS_MINUTE;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.charged, 60 * BATS_UNIT);
     assert_true(w->makespan <= 10 * TASK);
 }
@@ -423,8 +408,7 @@ static int64_t jobs_in_the_dear_cluster(bats_money budget)
                                                .jobs = MACHINES,
                                                .lease = 5 * BATS_MINUTE};
     w->o.sched.tail = BATS_TAIL_NONE;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
     return w->of[1].windows;
 }
 
@@ -474,8 +458,7 @@ TEST(a_lease_begins_with_the_job)
 {
     prepare_leases(1, 2, 2 * BATS_UNIT);
     jobs.startup[0] = 4 * BATS_MINUTE;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.charged, 6 * BATS_UNIT / 5);
 }
 
@@ -701,8 +684,7 @@ static void prepare_pools(uint32_t n_tasks, const char *strategy)
 TEST(safe_jobs_are_not_asked_for_before_they_are_needed)
 {
     prepare_pools(6, "TR");
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->of[0].done, 6);
     assert_int_equal(w->of[1].machines_used, 0);
 }
@@ -713,8 +695,7 @@ TEST(a_safe_job_is_asked_for_when_the_tail_needs_it)
 {
     prepare_pools(3, "TRR");
     w->work[0] = w->work[1] = w->work[2] = TASK;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->of[1].machines_used, 1);
     assert_int_equal(w->makespan, 2 * TASK);
 }
@@ -727,8 +708,7 @@ TEST(what_does_not_answer_is_done_by_a_safe_job)
     prepare_pools(1, "N=0,T=1x,D=2x");
     w->o.sched.expected = expected;
     w->o.reliability = loses;
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->of[1].done, 1);
     assert_int_equal(w->makespan, 2 * TASK);
 }
@@ -741,8 +721,7 @@ TEST(jobs_that_are_lost_are_asked_for_again)
     w->o.n_losses = 8;
     for (uint32_t i = 0; i < w->o.n_losses; i++)
         jobs.losses[i] = (struct bats_sim_loss){(i + 1) * BATS_MINUTE, i % 2};
-    play_jobs();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_true(jobs.asked > 4);
     assert_int_equal(w->of[0].done, 1);
 }

@@ -83,8 +83,7 @@ TEST(a_guess_need_not_be_exact)
 {
     set_up(&bats_policy_bats, 45);
     expected[0] = expected[1] = 7 * BATS_MINUTE;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
 }
 
 /* A budget that pays for all machines to the end, and one that does not. */

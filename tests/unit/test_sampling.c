@@ -55,8 +55,7 @@ TEST(a_sample_costs_what_table_3_1_says)
         {12, 1, 105}, {12, 3, 105}, {3, 1, 42}, {9, 4, 84}, {3, 4, 42}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         set_up(rows[i].charge, rows[i].speed);
-        play();
-        assert_int_equal(w->status.finish, BATS_FINISH_SAMPLED);
+        play_to(BATS_FINISH_SAMPLED);
         assert_int_equal(w->status.charged, rows[i].cost * BATS_UNIT);
         assert_in_range(w->makespan, BATS_HOUR / 2, BATS_HOUR);
         assert_int_equal(w->sampled.tasks, 30); /* n of section 2.2.1 */
@@ -179,8 +178,7 @@ TEST(a_budget_that_is_too_small_starts_nothing_more)
     set_up(9, 4);
     choose(BATS_OFFER_BUDGET);
     w->choice.budget = 100 * BATS_UNIT;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_SAMPLED);
+    play_to(BATS_FINISH_SAMPLED);
     assert_int_equal(w->status.charged, 84 * BATS_UNIT);
     assert_null(w->sampled.chosen);
 }
@@ -237,8 +235,7 @@ TEST(few_machines_take_longer)
 {
     set_up(9, 4);
     w->clusters[0].max = w->clusters[1].max = 2;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_SAMPLED);
+    play_to(BATS_FINISH_SAMPLED);
     assert_int_equal(on_both(), 7);
     assert_int_equal(w->sampled.tasks, 30);
 }
@@ -267,8 +264,7 @@ TEST(nobody_waits_for_ever)
 
     set_up(9, 4);
     w->work[stuck] = 365 * 24 * BATS_HOUR;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_SAMPLED);
+    play_to(BATS_FINISH_SAMPLED);
     assert_int_equal(w->sampled.longest, stuck);
     assert_true(w->sampled.given_up >= 1 && w->makespan < 4 * BATS_HOUR);
     assert_false(bats_sched_has_result(w->sched, stuck));
@@ -280,8 +276,7 @@ TEST(small_bags_and_single_clusters_do)
         set_up(9, 4);
         w->o.sched.n_tasks = n;
         choose(BATS_OFFER_CHEAPEST);
-        play();
-        assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+        play_to(BATS_FINISH_ALL_DONE);
         assert_int_equal(w->status.done, n);
 
         set_up(9, 4);
@@ -302,8 +297,7 @@ TEST(a_lost_machine_does_not_stop_the_sample)
     set_up(9, 4);
     w->o.losses = losses;
     w->o.n_losses = 3;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_SAMPLED);
+    play_to(BATS_FINISH_SAMPLED);
     assert_int_equal(w->sampled.tasks, 30);
     assert_true(w->sampled.n_observations >= 37);
 }
@@ -464,8 +458,7 @@ TEST(nothing_is_offered_where_there_is_no_choice)
         } else {
             w->o.sched.n_tasks = 100;
         }
-        play();
-        assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+        play_to(BATS_FINISH_ALL_DONE);
         assert_int_equal(w->n_sampled, 0);
     }
 }
@@ -542,8 +535,7 @@ TEST(a_sample_takes_all_that_costs_nothing)
         w->o.sched.policy = &bats_policy_bats;
         w->o.sched.sampling.workers = asked[i];
         w->clusters[0].charge = w->clusters[1].charge = 0;
-        play();
-        assert_int_equal(w->status.finish, BATS_FINISH_SAMPLED);
+        play_to(BATS_FINISH_SAMPLED);
         assert_int_equal(w->decisions[0].machines[0], works[i]);
     }
 }

@@ -1,5 +1,6 @@
 /* The engine's behaviour, in histories that can be checked by hand. The
  * simulator plays the machines. */
+#include "bats/ledger.h"
 #include "bats/sched.h"
 #include "bats/status.h"
 #include "helpers/sim_fixture.h"
@@ -20,13 +21,25 @@ static void set_up(const struct bats_policy *policy, uint32_t n_tasks,
 
 /* ---- windows and money ---- */
 
+TEST(not_a_millionth_is_charged_or_held_beyond_the_budget)
+{
+    struct bats_ledger l;
+    bats_ledger_init(&l, 10, 1);
+    assert_true(bats_ledger_hold(&l, 5));
+    assert_false(bats_ledger_charge(&l, 5) || bats_ledger_hold(&l, 5));
+    assert_true(bats_ledger_charge(&l, 4));
+    assert_int_equal(bats_ledger_available(&l), 0);
+    bats_ledger_init(&l, BATS_UNLIMITED, 5);
+    assert_false(bats_ledger_charge(&l, INT64_MAX - 4));
+    assert_true(bats_ledger_charge(&l, INT64_MAX - 5));
+}
+
 TEST(rr_pays_every_window_that_a_machine_enters)
 {
     /* 10 tasks of 25 min on 4 machines: two machines run 3 (75 min), two run
      * 2 (50 min): 2 + 2 + 1 + 1 windows. */
     set_up(&bats_policy_rr, 10, 25 * BATS_MINUTE, 4, 1.5, 0, -1);
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->makespan, 75 * BATS_MINUTE);
     assert_int_equal(w->of[0].windows, 6);
     assert_int_equal(w->status.charged, 9 * BATS_UNIT);
@@ -44,16 +57,14 @@ TEST(tasks_that_fill_a_window_exactly_do_not_buy_another)
 TEST(task_is_preempted_where_the_next_window_cannot_be_paid)
 {
     set_up(&bats_policy_rr, 1, 90 * BATS_MINUTE, 1, 2, 0, 3.99);
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_to(BATS_FINISH_BUDGET);
     assert_int_equal(w->status.charged, 2 * BATS_UNIT);
     assert_int_equal(w->status.preempted, 1);
     assert_int_equal(w->status.pending, 1);
     assert_int_equal(w->makespan, BATS_HOUR);
 
     set_up(&bats_policy_rr, 1, 90 * BATS_MINUTE, 1, 2, 0, 4);
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.charged, 4 * BATS_UNIT);
     assert_int_equal(w->makespan, 90 * BATS_MINUTE);
 }
@@ -62,12 +73,11 @@ TEST(the_last_window_ends_early_by_the_preemption_lead)
 {
     set_up(&bats_policy_rr, 1, 59 * BATS_MINUTE, 1, 1, 0, 1);
     w->o.sched.preempt_lead = 2 * BATS_MINUTE;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_to(BATS_FINISH_BUDGET);
     assert_int_equal(w->status.preempted, 1);
     w->o.sched.preempt_lead = BATS_MINUTE;
-    play(); /* ends at the very moment of the decision */
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(
+        BATS_FINISH_ALL_DONE); /* ends at the very moment of the decision */
 }
 
 TEST(nothing_starts_when_no_machine_can_be_paid)
@@ -75,8 +85,7 @@ TEST(nothing_starts_when_no_machine_can_be_paid)
     const struct bats_policy *policies[] = {&bats_policy_bkp, &bats_policy_rr};
     for (int i = 0; i < 2; i++) {
         set_up(policies[i], 10, BATS_MINUTE, 2, 3, 4, 2.999999);
-        play();
-        assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+        play_to(BATS_FINISH_BUDGET);
         assert_int_equal(w->status.charged, 0);
         assert_int_equal(w->status.pending, 10);
     }
@@ -125,8 +134,7 @@ TEST(bats_plans_nodes_by_their_slots)
     set_up(&bats_policy_bkp, 200, 15 * BATS_MINUTE, 8, 1, 2, 50);
     for (int i = 8; i < 16; i++)
         w->machines[i].slots = 4;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
     assert_float_equal(w->of[1].profitability, 2.0, 1e-6);
     assert_int_equal(w->decisions[0].machines[0], 8);
     assert_int_equal(w->decisions[0].machines[1], 5); /* 20 tasks, 4 each */
@@ -214,8 +222,7 @@ TEST(exhausted_budget_names_what_the_rest_costs)
 {
     /* Four tasks an hour and machine; 3 pays three windows, 12 tasks. */
     set_up(&bats_policy_bkp, 40, 15 * BATS_MINUTE, 4, 1, 0, 3);
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_to(BATS_FINISH_BUDGET);
     assert_int_equal(w->status.charged, 3 * BATS_UNIT);
     assert_int_equal(w->status.done, 12);
     assert_int_equal(w->status.pending, 28);
@@ -226,8 +233,7 @@ TEST(no_machine_is_bought_that_cannot_end_a_task)
 {
     /* A task takes 2.5 windows at 1; 3 pays one task, 5 still only one. */
     set_up(&bats_policy_bkp, 3, 150 * BATS_MINUTE, 1, 1, 0, 5);
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_to(BATS_FINISH_BUDGET);
     assert_int_equal(w->status.done, 2);
     assert_int_equal(w->status.charged, 5 * BATS_UNIT);
     w->o.sched.budget = 4 * BATS_UNIT + BATS_UNIT / 2;
@@ -243,8 +249,7 @@ TEST(lost_machines_cost_no_task)
     set_up(&bats_policy_bkp, 60, 20 * BATS_MINUTE, 3, 1, 2, 1000);
     w->o.losses = losses;
     w->o.n_losses = 3;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.done, 60);
     assert_int_equal(w->of[0].machines_lost, 1);
     assert_int_equal(w->of[1].machines_lost, 2);
@@ -508,8 +513,7 @@ TEST(table_2_1_is_reproduced)
         for (int k = 0; k < 2; k++) {
             w->o.sched.policy = &bats_policy_bkp;
             w->o.sched.budget = (bats_money)(sc->bats[k].budget * BATS_UNIT);
-            play();
-            assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+            play_to(BATS_FINISH_ALL_DONE);
             assert_true(w->status.charged <= w->o.sched.budget);
             within((double)w->status.charged / BATS_UNIT, sc->bats[k].cost,
                    0.035);

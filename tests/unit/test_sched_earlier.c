@@ -26,15 +26,10 @@ static void set_up(uint32_t on_slow, uint32_t on_fast)
     w->o.sched.earlier.tops_up = true;
 }
 
-static void all_done(void)
-{
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
-}
-
 TEST(a_cluster_that_lacks_a_few_runs_only_these)
 {
     set_up(SAMPLE - 3, 39);
-    play();
+    play_to(BATS_FINISH_ALL_DONE);
     assert_true(w->n_decisions > 1);
     assert_int_equal(w->decisions[0].reason, BATS_REASON_START);
     assert_int_equal(w->decisions[0].machines[0], 3);
@@ -42,28 +37,25 @@ TEST(a_cluster_that_lacks_a_few_runs_only_these)
     assert_int_equal(w->decisions[1].reason, BATS_REASON_SAMPLED);
     /* Three tasks of at most 20 minutes, at the same time. */
     assert_in_range(w->decisions[1].time, 10 * BATS_MINUTE, 20 * BATS_MINUTE);
-    all_done();
 }
 
 TEST(where_all_is_known_the_plan_comes_first)
 {
     set_up(SAMPLE, SAMPLE);
-    play();
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->decisions[0].machines[0], 0);
     assert_int_equal(w->decisions[0].machines[1], 0);
     assert_int_equal(w->decisions[1].reason, BATS_REASON_SAMPLED);
     assert_int_equal(w->decisions[1].time, 0);
-    all_done();
 }
 
 TEST(without_a_budget_nobody_waits)
 {
     set_up(3, 39);
     w->o.sched.budget = BATS_UNLIMITED;
-    play();
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->decisions[0].machines[0], 32);
     assert_int_equal(w->decisions[0].machines[1], 32);
-    all_done();
 }
 
 /* A budget for the three slow machines that are missing: those of a cluster
@@ -108,11 +100,10 @@ TEST(a_cluster_that_is_hardly_known_gets_its_points)
     w->o.sched.sampling.on = true;
     w->choice.offer = BATS_OFFER_FASTEST;
     w->o.choice = &w->choice;
-    play();
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->sampled.n_observations, 42 + 4);
     assert_int_equal(w->sampled.charged, 4 * 3 * BATS_UNIT);
     assert_int_equal(w->begun_early[1], 0);
-    all_done();
 }
 
 /* Ten of the 28 tasks are missing, and 7 - 6 of the points. */

@@ -17,8 +17,7 @@ TEST(failed_task_is_tried_again_as_often_as_allowed)
     set_up(6, 1);
     w->fails[2] = 1;
     w->o.sched.rules.retries = 2;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.done, 5);
     assert_int_equal(w->status.failed, 1);
     assert_int_equal(w->status.retried, 2);
@@ -65,8 +64,7 @@ TEST(task_that_outlives_its_time_out_has_failed)
     set_up(3, 1);
     w->work[1] = 50 * BATS_MINUTE;
     w->o.sched.rules.timeout = 15 * BATS_MINUTE;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.failed, 1);
     assert_int_equal(w->status.timed_out, 1);
     assert_int_equal(w->makespan, 35 * BATS_MINUTE);
@@ -79,8 +77,7 @@ TEST(time_out_in_medians_needs_a_sample)
     for (uint32_t i = 0; i < 40; i++)
         w->work[i] = i == 11 ? 10 * BATS_HOUR : 10 * BATS_MINUTE;
     w->o.sched.rules.timeout_median = 3;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.timed_out, 1);
     assert_int_equal(w->status.done, 39);
     assert_true(w->makespan < 5 * BATS_HOUR);
@@ -98,20 +95,17 @@ TEST(too_many_failures_halt_the_run)
     set_up(60, 2);
     memset(w->fails, 1, 60);
     w->o.sched.rules.halt_failed = 3;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_HALTED);
+    play_to(BATS_FINISH_HALTED);
     assert_int_equal(w->status.failed, 4); /* the fourth ran to its end */
 
     w->o.sched.rules.halt_now = true;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_HALTED);
+    play_to(BATS_FINISH_HALTED);
     assert_int_equal(w->status.failed, 3);
     assert_int_equal(w->makespan, 20 * BATS_MINUTE);
 
     w->o.sched.rules.halt_failed = 0;
     w->o.sched.rules.halt_share = 1; /* three at least, of three */
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_HALTED);
+    play_to(BATS_FINISH_HALTED);
     assert_int_equal(w->status.failed, 3);
 }
 
@@ -119,8 +113,7 @@ TEST(no_task_starts_that_cannot_end_before_the_deadline)
 {
     set_up(60, 2);
     w->o.sched.rules.time_limit = 35 * BATS_MINUTE;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_TIME_LIMIT);
+    play_to(BATS_FINISH_TIME_LIMIT);
     assert_int_equal(w->status.done, 6);
     assert_int_equal(w->status.preempted, 0);
     assert_int_equal(w->makespan, 30 * BATS_MINUTE);
@@ -132,8 +125,7 @@ TEST(what_runs_at_the_deadline_is_cancelled)
     for (uint32_t i = 0; i < 60; i++)
         w->work[i] = i % 2 ? 10 * BATS_MINUTE : 50 * BATS_MINUTE;
     w->o.sched.rules.time_limit = BATS_HOUR + 1;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_TIME_LIMIT);
+    play_to(BATS_FINISH_TIME_LIMIT);
     assert_true(w->makespan <= BATS_HOUR + 1);
     assert_true(w->status.pending > 0);
 }
@@ -201,8 +193,7 @@ TEST(resumed_run_does_the_rest_with_the_money_left)
     w->o.sched.earlier.state = earlier;
     w->o.sched.earlier.charged = 9 * BATS_UNIT;
     w->o.sched.budget = 10 * BATS_UNIT;
-    play(); /* one window: six of the ten tasks left */
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_to(BATS_FINISH_BUDGET); /* one window: six of the ten tasks left */
     assert_int_equal(w->status.done, 45 + 6);
     assert_int_equal(w->status.failed, 5);
     assert_int_equal(w->status.pending, 4);
@@ -216,31 +207,8 @@ TEST(resumed_run_with_nothing_left_charges_nothing)
     set_up(10, 2);
     memset(earlier, BATS_TASK_DONE, 10);
     w->o.sched.earlier.state = earlier;
-    play();
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
+    play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.charged, 0);
-}
-
-TEST(task_that_yields_runs_again_and_has_not_failed)
-{
-    struct bats_sched *s;
-    struct bats_sched_status st;
-    set_up(1, 1);
-    assert_ok(bats_sched_create(&w->o.sched, &s, &err));
-    struct bats_event ev = {.type = BATS_EVENT_JOINED};
-    assert_ok(bats_sched_handle(s, 0, &ev, &err));
-    ev.type = BATS_EVENT_YIELDED;
-    assert_ok(bats_sched_handle(s, 5, &ev, &err));
-    struct bats_command c;
-    int runs = 0;
-    while (bats_sched_next(s, &c))
-        runs += c.type == BATS_COMMAND_RUN;
-    bats_sched_status(s, &st);
-    assert_int_equal(runs, 2);
-    assert_int_equal(st.running, 1);
-    assert_int_equal(st.failed, 0);
-    check_sched(s);
-    bats_sched_destroy(s);
 }
 
 TEST(spent_budget_cannot_be_resumed_with_less)

@@ -17,9 +17,9 @@ static void prepare(uint32_t n_tasks, uint32_t n_machines, bats_money budget)
     w->o.sched.billing.model = BATS_BILLING_USE;
 }
 
-static void play_use(void)
+static void play_use(enum bats_finish finish)
 {
-    play();
+    play_to(finish);
     assert_int_equal(w->of[0].charged, w->status.charged);
 }
 
@@ -27,7 +27,7 @@ static void play_use(void)
 TEST(use_is_charged_by_the_second_and_waiting_is_free)
 {
     prepare(3, 2, BATS_UNLIMITED);
-    play_use();
+    play_use(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->makespan, 2 * TASK);
     assert_int_equal(w->status.done, 3);
     assert_int_equal(w->status.charged, 3 * BATS_UNIT);
@@ -50,8 +50,7 @@ TEST(use_is_rounded_up_to_a_millionth)
 TEST(no_task_begins_that_the_money_left_cannot_pay)
 {
     prepare(3, 2, 250 * CENT);
-    play_use();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_use(BATS_FINISH_BUDGET);
     assert_int_equal(w->status.done, 2);
     assert_int_equal(w->status.preempted, 0);
     assert_int_equal(w->status.charged, 2 * BATS_UNIT);
@@ -63,8 +62,7 @@ TEST(a_task_that_cannot_be_paid_to_its_end_is_stopped)
 {
     prepare(1, 1, 150 * CENT);
     w->work[0] = 3 * TASK;
-    play_use();
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
+    play_use(BATS_FINISH_BUDGET);
     assert_int_equal(w->status.done, 0);
     assert_int_equal(w->status.preempted, 1);
     assert_int_equal(w->makespan, TASK + TASK / 2);
@@ -75,7 +73,7 @@ TEST(a_task_that_takes_longer_is_paid_while_there_is_money)
 {
     prepare(1, 1, 3 * BATS_UNIT);
     w->work[0] = 3 * TASK;
-    play_use();
+    play_use(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.done, 1);
     assert_int_equal(w->makespan, 3 * TASK);
     assert_int_equal(w->status.charged, 3 * BATS_UNIT);
@@ -87,7 +85,7 @@ TEST(the_time_to_stop_a_task_is_paid)
     prepare(1, 1, 150 * CENT);
     w->work[0] = 3 * TASK;
     w->o.sched.preempt_lead = 5 * BATS_MINUTE;
-    play_use();
+    play_use(BATS_FINISH_BUDGET);
     assert_int_equal(w->status.preempted, 1);
     assert_int_equal(w->makespan, 25 * BATS_MINUTE);
     assert_int_equal(w->status.charged, 125 * CENT);
@@ -99,7 +97,7 @@ TEST(a_node_is_in_use_while_any_of_its_slots_is)
     prepare(2, 1, BATS_UNLIMITED);
     w->machines[0].slots = 2;
     w->work[1] = 2 * TASK;
-    play_use();
+    play_use(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->makespan, 2 * TASK);
     assert_int_equal(w->status.charged, 2 * BATS_UNIT);
 }
@@ -112,7 +110,7 @@ TEST(a_lost_machine_is_charged_until_it_is_lost)
     w->o.sched.rules.losses = 1;
     w->o.losses = &loss;
     w->o.n_losses = 1;
-    play_use();
+    play_use(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.done, 2);
     assert_int_equal(w->status.charged, 250 * CENT);
 }
@@ -122,7 +120,7 @@ TEST(nothing_need_be_known_of_the_tasks)
 {
     prepare(4, 1, 4 * BATS_UNIT);
     expected = 0;
-    play_use();
+    play_use(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.done, 4);
     assert_int_equal(w->status.charged, 4 * BATS_UNIT);
 }

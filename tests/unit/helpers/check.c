@@ -87,7 +87,7 @@ static void check_group(const struct bats_bag *bag, uint32_t g)
     }
 }
 
-void check_bag(const struct bats_bag *bag)
+static void check_bag(const struct bats_bag *bag)
 {
     uint32_t count[BATS_TASK_STATES] = {0}, ready = 0;
     for (uint32_t i = 0; i < bag->n; i++) {
@@ -108,7 +108,7 @@ void check_bag(const struct bats_bag *bag)
 
 /* ---- money ---- */
 
-void check_ledger(const struct bats_ledger *ledger)
+static void check_ledger(const struct bats_ledger *ledger)
 {
     assert(ledger->charged >= 0 && ledger->held >= 0);
     assert(ledger->others_bill ||

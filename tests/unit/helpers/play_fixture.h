@@ -25,7 +25,7 @@ static struct play {
     uint32_t runs[MACHINES_MOST]; /* its task; BATS_NO_TASK */
     bats_time started[MACHINES_MOST];
     uint32_t replicas[MACHINES_MOST]; /* the replica number of that */
-    uint32_t cancels[MACHINES_MOST];
+    uint32_t cancels[MACHINES_MOST], parks[MACHINES_MOST];
     uint32_t n_run, acquired;
     bats_money charged;
     bats_money shared[2]; /* by workflow, if there are some */
@@ -50,6 +50,8 @@ static inline void tell(bats_time now, struct bats_event ev)
             p->cancels[c.machine]++;
         } else if (c.type == BATS_COMMAND_ACQUIRE) {
             p->acquired++;
+        } else if (c.type == BATS_COMMAND_PARK) {
+            p->parks[c.machine]++;
         } else if (c.type == BATS_NOTICE_CHARGE) {
             p->charged += c.amount;
         } else if (c.type == BATS_NOTICE_SHARE) {
@@ -77,11 +79,17 @@ static inline void end(bats_time now, uint32_t machine,
                                   .runtime = runtime});
 }
 
+/* Something happens to the machine that needs no more words. */
+static inline void happen(bats_time now, enum bats_event_type type,
+                          uint32_t machine)
+{
+    tell(now, (struct bats_event){.type = type, .machine = machine});
+}
+
 static inline void lose(bats_time now, uint32_t machine)
 {
     p->runs[machine] = BATS_NO_TASK;
-    tell(now,
-         (struct bats_event){.type = BATS_EVENT_LOST, .machine = machine});
+    happen(now, BATS_EVENT_LOST, machine);
 }
 
 /* The task of the machine is done. */
@@ -93,7 +101,7 @@ static inline void done(bats_time now, uint32_t machine, bats_time runtime)
 /* Nothing happens but that time passes. */
 static inline void tick(bats_time now)
 {
-    tell(now, (struct bats_event){.type = BATS_EVENT_TICK});
+    happen(now, BATS_EVENT_TICK, 0);
 }
 
 static inline int create(struct bats_error *err)
@@ -114,7 +122,7 @@ static inline void join(void)
 {
     assert_ok(create(&err));
     for (uint32_t i = 0; i < p->o.n_machines; i++)
-        tell(0, (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+        happen(0, BATS_EVENT_JOINED, i);
 }
 
 #endif

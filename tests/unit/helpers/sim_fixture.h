@@ -122,4 +122,11 @@ static inline void play(void)
         memcpy(w->decisions, d, w->n_decisions * sizeof *d);
 }
 
+/* The same, to this end. */
+static inline void play_to(enum bats_finish finish)
+{
+    play();
+    assert_int_equal(w->status.finish, finish);
+}
+
 #endif
