@@ -70,8 +70,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	tail/replicas.c $(addprefix tail/papers/, \
 	answers.c decide.c expert.c instances.c plays.c strategy.c))
 INPUT_SRC = $(addprefix src/input/, \
-	bagfile.c $(addprefix bag/, \
-	builtin.c classes.c directives.c lines.c look.c open.c tasks.c traits.c) \
+	bagfile.c $(addprefix bag/, look.c read.c traits.c) \
 	clusters_file.c dependencies.c label.c model.c platform.c profile.c \
 	pools.c profile_save.c reliability.c runtimes.c sections.c \
 	sections_check.c sharing.c textfile.c \

@@ -134,11 +134,13 @@ static int read_several(struct bats_bagfile *b, const char *const *words,
  * free(). */
 static char *interpreter(const char *text)
 {
-    const char *begin = text + 2 + strspn(text + 2, BLANKS);
-    size_t n = strcspn(begin, "\r\n");
-    while (n > 0 && strchr(BLANKS, begin[n - 1]) != NULL)
-        n--;
-    return n > 0 ? strndup(begin, n) : strdup("/bin/sh");
+    char *line = strndup(text + 2, strcspn(text + 2, "\r\n")), *command = NULL;
+    if (line != NULL) {
+        const char *program = bats_text_trim(line, BLANKS);
+        command = strdup(*program != '\0' ? program : "/bin/sh");
+    }
+    free(line);
+    return command;
 }
 
 /* Makes a sweep of the text of a plan file or script. */

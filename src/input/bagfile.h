@@ -141,15 +141,19 @@ static inline uint32_t bats_bagfile_room(const struct bats_bagfile *bag)
     return bag->room > bag->n_tasks ? bag->room : bag->n_tasks;
 }
 
-/* Sets `text` to the command of task i as people see it, with prefix and
- * suffix. Returns its length, or BATS_ENOMEM. */
-ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
-                               struct bats_text *text);
-
-/* The same with the slot's number `slot` >= 1, counted over all machines, for
- * {%}. */
+/* Sets `text` to the command of task i, with prefix and suffix; {%} becomes the
+ * slot's number `slot` >= 1, counted over all machines. Returns its length, or
+ * BATS_ENOMEM. */
 ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
                                    uint32_t slot, struct bats_text *text);
+
+/* The same as people see it: {%} stays. */
+static inline ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag,
+                                             uint32_t i,
+                                             struct bats_text *text)
+{
+    return bats_bagfile_command_for(bag, i, 0, text);
+}
 
 /* Sets `text` to the environment variables of task i, "NAME=value", each with
  * its NUL. Result as above. */

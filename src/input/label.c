@@ -6,7 +6,7 @@
 
 #include "input/sweep/sweep.h"
 #include "input/sweep/template.h"
-#include "util/hash.h"
+#include "input/workflow/names.h"
 
 struct bats_label {
     const struct bats_bagfile *bag;
@@ -99,48 +99,32 @@ static void normalize(char *path)
     *(out > begin ? out - 1 : out) = '\0';
 }
 
-struct place {
-    uint64_t hash; /* hash of the directory's name */
-    uint32_t task;
-};
-
-static int by_hash(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    return a->hash != b->hash ? (a->hash > b->hash) - (a->hash < b->hash)
-                              : (a->task > b->task) - (a->task < b->task);
-}
-
-static int list_places(struct bats_label *l, struct place *list, uint32_t n,
-                       struct bats_error *err)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (bats_label_of(l, i) == NULL)
-            return bats_no_memory(err);
-        if (*l->text.bytes == '\0')
-            return bats_refuse(err, "task %" PRIu64 " has no directory",
-                               (uint64_t)i + 1);
-        normalize(l->text.bytes);
-        list[i] = (struct place){bats_hash_text(BATS_HASH, l->text.bytes), i};
-    }
-    return 0;
-}
-
 int bats_label_check_directories(struct bats_label *l, struct bats_error *err)
 {
-    uint32_t n = l->bag->n_tasks;
-    struct place *list = calloc(n, sizeof *list);
-    int rc = list != NULL ? list_places(l, list, n, err) : bats_no_memory(err);
-    if (rc == 0)
-        qsort(list, n, sizeof *list, by_hash);
-    for (uint32_t i = 1; rc == 0 && i < n; i++)
-        if (list[i].hash == list[i - 1].hash)
+    struct bats_names names = {0}; /* by task */
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < l->bag->n_tasks; i++) {
+        bool is_new = false;
+        if (bats_label_of(l, i) == NULL) {
+            rc = bats_no_memory(err);
+            break;
+        }
+        if (*l->text.bytes == '\0') {
+            rc = bats_refuse(err, "task %" PRIu64 " has no directory",
+                             (uint64_t)i + 1);
+            break;
+        }
+        normalize(l->text.bytes);
+        uint32_t first = bats_names_add(&names, l->text.bytes, &is_new);
+        if (first == BATS_NO_NAME)
+            rc = bats_no_memory(err);
+        else if (!is_new)
             rc = bats_refuse(err,
                              "tasks %" PRIu64 " and %" PRIu64
                              " have the same directory, %s",
-                             (uint64_t)list[i - 1].task + 1,
-                             (uint64_t)list[i].task + 1,
-                             bats_label_of(l, list[i].task));
-    free(list);
+                             (uint64_t)first + 1, (uint64_t)i + 1,
+                             bats_label_of(l, i));
+    }
+    bats_names_release(&names);
     return rc;
 }

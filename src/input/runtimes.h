@@ -24,9 +24,4 @@
 int bats_runtimes_read(const char *path, bats_time **runtimes, size_t *n,
                        struct bats_error *err);
 
-/* Appends to an array of *n that grows as needed; start with NULL and 0.
- * BATS_ENOMEM. */
-int bats_runtimes_add(bats_time **runtimes, size_t *n, bats_time runtime,
-                      struct bats_error *err);
-
 #endif

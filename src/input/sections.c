@@ -10,17 +10,6 @@
 #define FAIL BATS_SECTIONS_FAIL
 #define BLANKS " \t\r"
 
-/* Trims blanks at both ends. */
-static char *trim(char *text)
-{
-    text += strspn(text, BLANKS);
-    size_t n = strlen(text);
-    while (n > 0 && strchr(BLANKS, text[n - 1]))
-        n--;
-    text[n] = '\0';
-    return text;
-}
-
 static size_t last_kind(const struct bats_sections *r)
 {
     return r->n_kinds - 1;
@@ -149,7 +138,8 @@ static int read_section(struct bats_sections *r, char *text,
     if (text[n] != ']' || strchr(text, ']') != text + n)
         return bats_refuse(err, "not a section of the form [NAME]");
     text[n] = '\0';
-    char *word = trim(text + 1), *name = word + strcspn(word, BLANKS);
+    char *word = bats_text_trim(text + 1, BLANKS),
+         *name = word + strcspn(word, BLANKS);
     if (*name)
         *name++ = '\0';
     return open_section(r, word, name + strspn(name, BLANKS), err);
@@ -276,14 +266,15 @@ static int read_line(void *context, char *line, struct bats_error *err)
     if (r->line++ == 0 && strncmp(line, "\xEF\xBB\xBF", 3) == 0)
         line += 3; /* a byte order mark */
     cut_comment(line);
-    char *text = trim(line), *mark = strpbrk(text, "=:");
+    char *text = bats_text_trim(line, BLANKS), *mark = strpbrk(text, "=:");
     if (*text == '\0')
         return 0;
     if (*text == '[')
         return read_section(r, text, err);
     if (mark) {
         *mark = '\0';
-        return set_key(r, trim(text), trim(mark + 1), err);
+        return set_key(r, bats_text_trim(text, BLANKS),
+                       bats_text_trim(mark + 1, BLANKS), err);
     }
     if (text == line || !r->key)
         return bats_refuse(err, "neither [SECTION] nor key = value");

@@ -6,20 +6,12 @@
 
 #include "util/hash.h"
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS "0123456789"
+
 static bool is_blank(char c)
 {
     return c == '\0' || isspace((unsigned char)c);
-}
-
-/* In the C locale, whatever the present one is. */
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 const char *bats_complaint_line(char line[BATS_COMPLAINT_LINE],
@@ -47,16 +39,12 @@ const char *bats_complaint_kind(char kind[BATS_COMPLAINT_LINE],
     char *to = kind;
 
     while (*line != '\0') {
-        size_t n = 0;
-        bool digits = false;
-        for (; is_letter(line[n]) || is_digit(line[n]); n++)
-            digits |= is_digit(line[n]);
-        if (digits) {
+        size_t n = strspn(line, LETTERS DIGITS);
+        if (strcspn(line, DIGITS) < n) {
             *to++ = '#';
         } else {
             n += n == 0;
-            memcpy(to, line, n);
-            to += n;
+            to = mempcpy(to, line, n);
         }
         line += n;
     }

@@ -153,40 +153,31 @@ static bool is_formula(const char *text)
     return end == text || *end != '\0';
 }
 
+/* Adds the text with `by` in place of each `c`. */
+static void add_replaced(struct sink *sink, const char *text, char c,
+                         const char *by)
+{
+    for (; *text != '\0'; text++)
+        add(sink, *text == c ? by : text, *text == c ? strlen(by) : 1);
+}
+
 static void add_csv(struct sink *sink, const char *text)
 {
     const char *mark = is_formula(text) ? "'" : "";
-    if (text[strcspn(text, ",\"\r\n")] == '\0') {
-        add_text(sink, mark);
-        add_text(sink, text);
-        return;
-    }
-    add(sink, "\"", 1);
+    bool is_quoted = text[strcspn(text, ",\"\r\n")] != '\0';
+    add_text(sink, is_quoted ? "\"" : "");
     add_text(sink, mark);
-    for (; *text != '\0'; text++)
-        add(sink, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    add(sink, "\"", 1);
-}
-
-/* True if a terminal gets the text unchanged. */
-static bool is_printable(const char *text)
-{
-    char same[16];
-    while (*text != '\0') {
-        struct sink sink = {.out = same, .size = sizeof same};
-        size_t n = add_terminal(&sink, text);
-        if (sink.n != n || memcmp(same, text, n) != 0)
-            return false;
-        text += n;
-    }
-    return true;
+    if (is_quoted)
+        add_replaced(sink, text, '"', "\"\"");
+    else
+        add_text(sink, text);
+    add_text(sink, is_quoted ? "\"" : "");
 }
 
 static void add_quoted(struct sink *sink, const char *text)
 {
     add(sink, "'", 1);
-    for (; *text != '\0'; text++)
-        add(sink, *text == '\'' ? "'\\''" : text, *text == '\'' ? 4 : 1);
+    add_replaced(sink, text, '\'', "'\\''");
     add(sink, "'", 1);
 }
 
@@ -196,19 +187,16 @@ static void add_shell(struct sink *sink, const char *text)
         add_text(sink, text);
         return;
     }
-    bool printable = is_printable(text);
-    add_text(sink, printable ? "'" : "$'");
-    while (*text != '\0') {
-        if (*text == '\'')
-            add_text(sink, printable ? "'\\''" : "\\'");
-        else if (*text == '\\' && !printable)
-            add_text(sink, "\\\\");
-        else {
-            text += add_terminal(sink, text);
-            continue;
-        }
-        text++;
+    if (bats_encode(BATS_ENCODE_TERMINAL, NULL, 0, text) == strlen(text)) {
+        add_quoted(sink, text); /* a terminal gets it unchanged */
+        return;
     }
+    add_text(sink, "$'");
+    while (*text != '\0')
+        if (*text == '\'' || *text == '\\')
+            add(sink, (char[]){'\\', *text++}, 2);
+        else
+            text += add_terminal(sink, text);
     add(sink, "'", 1);
 }
 

@@ -40,11 +40,11 @@ static bool take(struct reader *r, char c)
     return true;
 }
 
-static double comparison(struct reader *r);
+static double binary(struct reader *r, int level);
 
 static double argument(struct reader *r, char end)
 {
-    double value = comparison(r);
+    double value = binary(r, 0);
     if (!r->failed && !take(r, end))
         return fail(r, end == ',' ? "a comma is missing"
                                   : "a parenthesis is missing");
@@ -112,41 +112,40 @@ static double power(struct reader *r)
     return take(r, '^') ? pow(base, power(r)) : base;
 }
 
-static double product(struct reader *r)
+static double apply(char operator, double a, double b)
 {
-    double value = power(r);
-    while (!r->failed) {
-        if (take(r, '*'))
-            value *= power(r);
-        else if (take(r, '/'))
-            value /= power(r);
-        else
-            break;
+    switch (operator) {
+    case '<':
+        return a < b;
+    case '>':
+        return a > b;
+    case '+':
+        return a + b;
+    case '-':
+        return a - b;
+    case '*':
+        return a * b;
+    default:
+        return a / b;
     }
-    return value;
 }
 
-static double sum(struct reader *r)
+/* Operators of one level bind to the left, except that there is at most one
+ * comparison. */
+static double binary(struct reader *r, int level)
 {
-    double value = product(r);
-    while (!r->failed) {
-        if (take(r, '+'))
-            value += product(r);
-        else if (take(r, '-'))
-            value -= product(r);
-        else
+    static const char *const operators[] = {"<>", "+-", "*/"};
+    if (level == 3)
+        return power(r);
+    double value = binary(r, level + 1);
+    for (bool more = true; more && !r->failed; more = level > 0) {
+        skip(r);
+        char operator= * r->at;
+        if (operator== '\0' || strchr(operators[level], operator) == NULL)
             break;
+        r->at++;
+        value = apply(operator, value, binary(r, level + 1));
     }
-    return value;
-}
-
-static double comparison(struct reader *r)
-{
-    double value = sum(r);
-    if (take(r, '<'))
-        return value < sum(r);
-    if (take(r, '>'))
-        return value > sum(r);
     return value;
 }
 
@@ -158,7 +157,7 @@ int bats_expression_value(const char *text, const char *const *names,
     if (strlen(text) >= BATS_EXPRESSION_MAX)
         return bats_refuse(err, "an expression of more than %d characters",
                            BATS_EXPRESSION_MAX - 1);
-    *value = comparison(&r);
+    *value = binary(&r, 0);
     skip(&r);
     if (!r.failed && *r.at != '\0')
         fail(&r, "something that does not belong there");

@@ -97,6 +97,26 @@ bool bats_text_is_name(const char *text)
            text[strspn(text, letters)] == '\0';
 }
 
+char *bats_text_trim(char *text, const char *blanks)
+{
+    text += strspn(text, blanks);
+    size_t n = strlen(text);
+    while (n > 0 && strchr(blanks, text[n - 1]))
+        n--;
+    text[n] = '\0';
+    return text;
+}
+
+bool bats_text_skip_word(const char **text, const char *word,
+                         const char *blanks)
+{
+    size_t n = strlen(word);
+    if (strncmp(*text, word, n) != 0 || !strchr(blanks, (*text)[n]))
+        return false;
+    *text += n + strspn(*text + n, blanks);
+    return true;
+}
+
 bool bats_text_ends(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);

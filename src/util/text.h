@@ -50,6 +50,13 @@ void bats_append(char *text, size_t size, const char *format, ...)
  * with a digit. */
 bool bats_text_is_name(const char *text);
 
+/* Cuts blanks off both ends. Returns the begin of what is left. */
+char *bats_text_trim(char *text, const char *blanks);
+
+/* If *text begins with `word` and blanks or the end follow, skips both. */
+bool bats_text_skip_word(const char **text, const char *word,
+                         const char *blanks);
+
 bool bats_text_ends(const char *text, const char *end);
 
 #endif

@@ -1,3 +1,5 @@
+/* look: what a bag says about its tasks; and bags to which tasks are added
+ * while they are run. See bagfile.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +8,11 @@
 #include "input/bag/state.h"
 #include "input/sweep/sweep.h"
 #include "input/workflow/workflow.h"
+#include "util/grow.h"
 #include "util/hash.h"
+
+/* Linux's limit for the bytes of an argument (MAX_ARG_STRLEN) */
+#define LONGEST 131071
 
 int bats_bagfile_hash(const struct bats_bagfile *bag, uint64_t *hash,
                       struct bats_error *err)
@@ -83,10 +89,8 @@ void bats_bagfile_need(const struct bats_bagfile *bag, uint32_t i,
 
 static void take_larger(struct bats_need *most, const struct bats_need *need)
 {
-    if (need->cores > most->cores)
-        most->cores = need->cores;
-    if (need->gpus > most->gpus)
-        most->gpus = need->gpus;
+    most->cores = need->cores > most->cores ? need->cores : most->cores;
+    most->gpus = need->gpus > most->gpus ? need->gpus : most->gpus;
     if (need->memory_kib > most->memory_kib)
         most->memory_kib = need->memory_kib;
 }
@@ -129,12 +133,6 @@ uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i)
     return bag->line[entry_of(find_group(bag, i), i)];
 }
 
-ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
-                               struct bats_text *text)
-{
-    return bats_bagfile_command_for(bag, i, 0, text);
-}
-
 ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
                                    uint32_t slot, struct bats_text *text)
 {
@@ -164,4 +162,102 @@ ptrdiff_t bats_bagfile_variables(const struct bats_bagfile *bag, uint32_t i,
                                  struct bats_text *text)
 {
     return bag->sweep != NULL ? bats_sweep_variables(bag->sweep, i, text) : 0;
+}
+
+/* ---- built-in tasks ---- */
+
+int bats_builtin_parse(const char *command, bool *is_builtin,
+                       bats_time *duration, struct bats_error *err)
+{
+    *is_builtin = false;
+    if (*command != '@')
+        return 0;
+    size_t word = strcspn(command, BLANKS);
+    if (word != 6 || strncmp(command, "@sleep", word) != 0)
+        return bats_refuse(err,
+                           "unknown built-in task '%.*s'; expected '@sleep "
+                           "DURATION' or '@once COMMAND'",
+                           word < 60 ? (int)word : 60, command);
+
+    const char *argument = command + word + strspn(command + word, BLANKS);
+    char text[128];
+    if (snprintf(text, sizeof text, "%s", argument) >= (int)sizeof text)
+        return bats_refuse(err, "@sleep: '%.60s...' is not a duration",
+                           argument);
+    int code =
+        bats_duration_parse(bats_text_trim(text, BLANKS), duration, err);
+    *is_builtin = code == 0;
+    return bats_error_prefix(err, code, "@sleep: ");
+}
+
+/* ---- open bags ---- */
+
+int bats_bag_add_entry(struct bats_bagfile *bag, size_t offset, uint32_t line,
+                       struct bats_error *err)
+{
+    size_t lines_room = bag->entries_room;
+    if (!bats_grow(&bag->line, &lines_room, bag->n_entries + 1,
+                   sizeof *bag->line) ||
+        !bats_grow(&bag->offset, &bag->entries_room, bag->n_entries + 1,
+                   sizeof *bag->offset))
+        return bats_no_memory(err);
+    bag->offset[bag->n_entries] = offset;
+    bag->line[bag->n_entries++] = line;
+    return 0;
+}
+
+int bats_bagfile_open(const char *name, uint32_t room,
+                      struct bats_bagfile **bag, struct bats_error *err)
+{
+    struct bats_bagfile *b = calloc(1, sizeof *b);
+    if (b) {
+        b->name = strdup(name);
+        b->text = calloc(1, 1); /* serves as empty prefix and suffix */
+        b->groups = calloc(1, sizeof *b->groups);
+    }
+    if (!b || !b->name || !b->text || !b->groups) {
+        bats_bagfile_destroy(b);
+        return bats_no_memory(err);
+    }
+    b->n_groups = b->groups_room = 1;
+    b->text_n = b->text_room = 1;
+    b->room = room;
+    *bag = b;
+    return 0;
+}
+
+static int check(const struct bats_bagfile *bag, const char *command, size_t n,
+                 struct bats_error *err)
+{
+    bool is_builtin;
+    bats_time duration;
+    if (bag->n_tasks >= bag->room)
+        return bats_refuse(err, "the bag is full: it has %lu tasks",
+                           (unsigned long)bag->room);
+    if (command[strspn(command, BLANKS "\n")] == '\0')
+        return bats_refuse(err, "the command is empty");
+    if (n > LONGEST)
+        return bats_refuse(err,
+                           "the command has %zu bytes, and a process can be "
+                           "given %d: put it into a file",
+                           n, LONGEST);
+    return bats_builtin_parse(command, &is_builtin, &duration, err);
+}
+
+int bats_bagfile_add(struct bats_bagfile *bag, const char *command,
+                     struct bats_error *err)
+{
+    size_t n = strlen(command);
+    int code = check(bag, command, n, err);
+    if (code)
+        return code;
+    if (!bats_grow(&bag->text, &bag->text_room, bag->text_n + n + 1, 1))
+        return bats_no_memory(err);
+    code = bats_bag_add_entry(bag, bag->text_n, bag->n_tasks + 1, err);
+    if (code)
+        return code;
+    memcpy(bag->text + bag->text_n, command, n + 1);
+    bag->n_tasks++;
+    bag->text_n += n + 1;
+    return 0;
 }

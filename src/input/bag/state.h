@@ -2,10 +2,8 @@
  * state: what a bag is made of, shared by its parts.
  *
  * Layer: input, private to bagfile.c and bag/. bagfile.c loads a bag of any
- * kind: lines.c reads a text, directives.c the directives in it, traits.c
- * those with keys and values, and tasks.c adds the tasks of a line. classes.c
- * lists classes, look.c reports the content of the bag, builtin.c knows the
- * built-in commands.
+ * kind: read.c reads a text and the directives in it, traits.c those with keys
+ * and values; look.c reports the content of the bag, and fills open ones.
  */
 #ifndef BATS_BAG_STATE_H
 #define BATS_BAG_STATE_H
@@ -58,23 +56,9 @@ struct scan {
 #define FAIL(scan, ...)                                                       \
     bats_error_at((scan)->err, (scan)->bag->name, (scan)->line, __VA_ARGS__)
 
-/* ---- tasks.c ---- */
-
-/* Adds the `n` tasks of one line, with the command at `offset`. `repeated`:
- * the group of tasks made by REPEAT, else NULL. */
-int bats_bag_add_tasks(struct scan *scan, size_t offset, uint64_t n,
-                       const struct bats_bag_group *repeated);
-
-/* Skips "@once" if the command begins with it. */
-int bats_bag_read_once(struct scan *scan, const char **command);
-
-/* ---- directives.c ---- */
-
-/* `text` is the rest of the line after "#DISBATCH" or "#BATS". */
-int bats_bag_disbatch(struct scan *scan, const char *text);
-int bats_bag_statement(struct scan *scan, const char *text);
-
-/* ---- traits.c ---- */
+/* Adds a line with the command at `offset`. BATS_ENOMEM. */
+int bats_bag_add_entry(struct bats_bagfile *bag, size_t offset, uint32_t line,
+                       struct bats_error *err);
 
 /* `text` is the rest of the line after "#BATS ": a key and its value as one
  * word, or KEY=VALUE pairs. Each applies to the tasks below until the key
@@ -90,18 +74,9 @@ int bats_bag_hyperqueue(struct scan *scan, const char *text);
  * BATS_EINPUT, naming the task; BATS_ENOMEM. */
 int bats_bag_read_columns(struct bats_bagfile *bag, struct bats_error *err);
 
-/* ---- classes.c ---- */
-
-/* The number of the class of this name. BATS_EINPUT: the name is missing or
- * too long, or there are too many classes; BATS_ENOMEM. */
-int bats_bag_class(struct bats_bagfile *bag, const char *name,
-                   uint16_t *number, struct bats_error *err);
-
 /* Call when all tasks are read: if any task has a class, classes become the
- * categories of the bag. Errors as above. */
+ * categories of the bag. BATS_ENOMEM. */
 int bats_bag_list_classes(struct bats_bagfile *bag, struct bats_error *err);
-
-/* ---- lines.c ---- */
 
 /* Reads the bag's text of this length, and cuts it into lines. BATS_EINPUT
  * with "file:line: sentence"; BATS_ENOMEM. */

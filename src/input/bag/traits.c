@@ -1,19 +1,36 @@
+/* traits: what directives and columns say about tasks. See state.h. */
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "bats/rules.h"
 #include "input/bag/state.h"
 #include "input/sweep/sweep.h"
 
-/* ---- the values: each returns 0, or an error that names no line ---- */
+/* ---- the values ---- */
 
-static int read_class(struct bats_bagfile *bag, struct bats_bag_traits *traits,
-                      const char *value, struct bats_error *err)
+/* The number of the class of this name. */
+static int find_class(struct bats_bagfile *bag, const char *name,
+                      uint16_t *number, struct bats_error *err)
 {
-    return bats_bag_class(bag, value, &traits->class, err);
+    bool is_new;
+    if (*name == '\0')
+        return bats_refuse(err, "the class has no name");
+    if (strlen(name) >= BATS_CLASS)
+        return bats_refuse(err, "'%.40s...' is too long", name);
+    if (bag->classes.n == 0 &&
+        bats_names_add(&bag->classes, BATS_NO_CLASS, &is_new) == BATS_NO_NAME)
+        return bats_no_memory(err);
+    uint32_t n = bats_names_add(&bag->classes, name, &is_new);
+    if (n == BATS_NO_NAME)
+        return bats_no_memory(err);
+    if (n >= BATS_CATEGORIES_MAX)
+        return bats_refuse(err, "more than %d classes",
+                           BATS_CATEGORIES_MAX - 1);
+    *number = (uint16_t)n;
+    return 0;
 }
 
 static int read_number(const char *value, unsigned long least,
@@ -29,105 +46,85 @@ static int read_number(const char *value, unsigned long least,
     return 0;
 }
 
-static int read_cores(struct bats_bagfile *bag, struct bats_bag_traits *traits,
-                      const char *value, struct bats_error *err)
+enum trait { CLASS, CORES, GPUS, MEMORY, TIME, N_TRAITS };
+
+static const struct {
+    const char *key, *value;
+} forms[N_TRAITS] = {[CLASS] = {"class", "NAME"},
+                     [CORES] = {"cores", "N"},
+                     [GPUS] = {"gpus", "N"},
+                     [MEMORY] = {"memory", "SIZE"},
+                     [TIME] = {"time", "DURATION"}};
+
+static enum trait find_trait(const char *key, size_t n)
 {
-    (void)bag;
-    return read_number(value, 1, BATS_CORES_MOST, &traits->need.cores, err);
+    enum trait i = CLASS;
+    while (i < N_TRAITS && (strlen(forms[i].key) != n ||
+                            strncasecmp(forms[i].key, key, n) != 0))
+        i++;
+    return i;
 }
 
-static int read_gpus(struct bats_bagfile *bag, struct bats_bag_traits *traits,
-                     const char *value, struct bats_error *err)
+/* The sentence of an error names no line. */
+static int set(struct bats_bagfile *bag, struct bats_bag_traits *traits,
+               enum trait trait, const char *value, struct bats_error *err)
 {
-    (void)bag;
-    traits->says_gpus = true;
-    return read_number(value, 0, BATS_GPUS_MOST, &traits->need.gpus, err);
-}
-
-static int read_memory(struct bats_bagfile *bag,
-                       struct bats_bag_traits *traits, const char *value,
-                       struct bats_error *err)
-{
-    int64_t bytes;
-    int rc = bats_size_parse(value, &bytes, err);
-    (void)bag;
-    if (rc == 0)
+    int64_t bytes = 1;
+    int rc = 0;
+    switch (trait) {
+    case CLASS:
+        return find_class(bag, value, &traits->class, err);
+    case CORES:
+        return read_number(value, 1, BATS_CORES_MOST, &traits->need.cores,
+                           err);
+    case GPUS:
+        traits->says_gpus = true;
+        return read_number(value, 0, BATS_GPUS_MOST, &traits->need.gpus, err);
+    case MEMORY:
+        rc = bats_size_parse(value, &bytes, err);
         traits->need.memory_kib = (bytes - 1) / 1024 + 1;
+        return rc;
+    case TIME:
+        return bats_duration_parse(value, &traits->time, err);
+    case N_TRAITS:
+        break;
+    }
     return rc;
 }
 
-static int read_time(struct bats_bagfile *bag, struct bats_bag_traits *traits,
-                     const char *value, struct bats_error *err)
-{
-    (void)bag;
-    return bats_duration_parse(value, &traits->time, err);
-}
+/* ---- directives ---- */
 
-/* ---- the keys ---- */
-
-static const struct trait {
-    const char *key, *value, *said;
-    int (*read)(struct bats_bagfile *bag, struct bats_bag_traits *traits,
-                const char *value, struct bats_error *err);
-} traits[] = {{"class", "NAME", "#BATS class", read_class},
-              {"cores", "N", "#BATS cores", read_cores},
-              {"gpus", "N", "#BATS gpus", read_gpus},
-              {"memory", "SIZE", "#BATS memory", read_memory},
-              {"time", "DURATION", "#BATS time", read_time}};
-
-#define N_TRAITS (sizeof traits / sizeof *traits)
-
-static const struct trait *find_trait(const char *key, size_t n)
-{
-    for (size_t i = 0; i < N_TRAITS; i++)
-        if (strlen(traits[i].key) == n &&
-            strncasecmp(traits[i].key, key, n) == 0)
-            return &traits[i];
-    return NULL;
-}
-
-static int unknown(struct scan *scan, const char *key, size_t n)
-{
-    char known[200] = "";
-    for (size_t i = 0; i < N_TRAITS; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s",
-                 i == 0              ? ""
-                 : i + 1 == N_TRAITS ? " and "
-                                     : ", ",
-                 traits[i].key);
-    }
-    return FAIL(scan, "unknown key '%.*s' after #BATS; known are %s",
-                n < 40 ? (int)n : 40, key, known);
-}
-
-/* `said`: how the file names the trait. */
-static int read_value(struct scan *scan, const struct trait *trait,
-                      const char *said, const char *text, size_t n)
+/* `mark` and `key`: how the file names the trait. */
+static int read_value(struct scan *scan, enum trait trait, const char *mark,
+                      const char *key, const char *text, size_t n)
 {
     char value[BATS_CLASS];
     if (n >= sizeof value)
-        return FAIL(scan, "%s: '%.40s...' is too long", said, text);
+        return FAIL(scan, "%s %s: '%.40s...' is too long", mark, key, text);
     memcpy(value, text, n);
     value[n] = '\0';
     scan->new_group = true;
     return bats_error_prefix(
-        scan->err, trait->read(scan->bag, &scan->traits, value, scan->err),
-        "%s:%" PRIu32 ": %s: ", scan->bag->name, scan->line, said);
+        scan->err, set(scan->bag, &scan->traits, trait, value, scan->err),
+        "%s:%" PRIu32 ": %s %s: ", scan->bag->name, scan->line, mark, key);
 }
 
 static int read_pairs(struct scan *scan, const char *text)
 {
     int rc = 0;
     while (rc == 0 && *text != '\0') {
-        size_t n = strcspn(text, BLANKS), key = strcspn(text, "= \t");
-        const struct trait *trait = find_trait(text, key);
+        size_t n = strcspn(text, BLANKS), key = strcspn(text, "=" BLANKS);
+        enum trait trait = find_trait(text, key);
         if (key == n)
             return FAIL(scan, "'%.*s' is not of the form KEY=VALUE",
                         n < 40 ? (int)n : 40, text);
-        rc = trait == NULL ? unknown(scan, text, key)
-                           : read_value(scan, trait, trait->said,
-                                        text + key + 1, n - key - 1);
+        if (trait == N_TRAITS)
+            return FAIL(scan,
+                        "unknown key '%.*s' after #BATS; known are class, "
+                        "cores, gpus, memory and time",
+                        key < 40 ? (int)key : 40, text);
+        rc = read_value(scan, trait, "#BATS", forms[trait].key, text + key + 1,
+                        n - key - 1);
         text += n;
         text += strspn(text, BLANKS);
     }
@@ -136,26 +133,24 @@ static int read_pairs(struct scan *scan, const char *text)
 
 bool bats_bag_is_trait(const char *text)
 {
-    size_t n = strcspn(text, "= \t");
-    return text[n] == '=' || find_trait(text, n) != NULL;
+    size_t n = strcspn(text, "=" BLANKS);
+    return text[n] == '=' || find_trait(text, n) < N_TRAITS;
 }
 
 int bats_bag_trait(struct scan *scan, const char *text)
 {
-    size_t n = strcspn(text, "= \t");
-    const struct trait *trait = find_trait(text, n);
+    size_t n = strcspn(text, "=" BLANKS);
+    enum trait trait = find_trait(text, n);
     if (text[n] == '=')
         return read_pairs(scan, text);
     text += n;
     text += strspn(text, BLANKS);
     n = strcspn(text, BLANKS);
     if (text[n + strspn(text + n, BLANKS)] != '\0')
-        return FAIL(scan, "not of the form '#BATS %s %s'", trait->key,
-                    trait->value);
-    return read_value(scan, trait, trait->said, text, n);
+        return FAIL(scan, "not of the form '#BATS %s %s'", forms[trait].key,
+                    forms[trait].value);
+    return read_value(scan, trait, "#BATS", forms[trait].key, text, n);
 }
-
-/* ---- HyperQueue's options ---- */
 
 /* Skips `word` and what separates it from its value. */
 static bool skip(const char **text, const char *word)
@@ -175,15 +170,15 @@ int bats_bag_hyperqueue(struct scan *scan, const char *text)
         bool is_resource = skip(&text, "--resource");
         if (is_resource &&
             (skip(&text, "gpus/nvidia") || skip(&text, "gpus/amd")))
-            rc = read_value(scan, find_trait("gpus", 4), "#HQ --resource gpus",
-                            text, strcspn(text, BLANKS));
+            rc = read_value(scan, GPUS, "#HQ", "--resource gpus", text,
+                            strcspn(text, BLANKS));
         else if (is_resource)
             return FAIL(scan,
                         "#HQ --resource: '%.40s' is neither gpus/nvidia=N nor "
                         "gpus/amd=N",
                         text);
         else if (skip(&text, "--cpus"))
-            rc = read_value(scan, find_trait("cores", 5), "#HQ --cpus", text,
+            rc = read_value(scan, CORES, "#HQ", "--cpus", text,
                             strcspn(text, BLANKS));
         text += strcspn(text, BLANKS);
     }
@@ -192,7 +187,7 @@ int bats_bag_hyperqueue(struct scan *scan, const char *text)
 
 /* ---- the columns of a sweep ---- */
 
-static int refuse_value(struct bats_bagfile *bag, const struct trait *trait,
+static int refuse_value(struct bats_bagfile *bag, enum trait trait,
                         uint32_t task, size_t column, int code,
                         struct bats_error *err)
 {
@@ -202,12 +197,12 @@ static int refuse_value(struct bats_bagfile *bag, const struct trait *trait,
     const char *name = file != NULL ? file : bag->name;
     if (line > 0)
         return bats_error_prefix(err, code, "%s:%" PRIu32 ": %s: ", name, line,
-                                 trait->key);
+                                 forms[trait].key);
     return bats_error_prefix(err, code, "%s: task %" PRIu64 ": %s: ", name,
-                             (uint64_t)task + 1, trait->key);
+                             (uint64_t)task + 1, forms[trait].key);
 }
 
-static int read_column(struct bats_bagfile *bag, const struct trait *trait,
+static int read_column(struct bats_bagfile *bag, enum trait trait,
                        size_t column, struct bats_error *err)
 {
     int rc = 0;
@@ -217,7 +212,7 @@ static int read_column(struct bats_bagfile *bag, const struct trait *trait,
         if (values == NULL)
             return bats_no_memory(err);
         if (column < n && *values[column] != '\0')
-            rc = trait->read(bag, &bag->own_traits[i], values[column], err);
+            rc = set(bag, &bag->own_traits[i], trait, values[column], err);
         if (rc < 0)
             rc = refuse_value(bag, trait, i, column, rc, err);
     }
@@ -227,16 +222,74 @@ static int read_column(struct bats_bagfile *bag, const struct trait *trait,
 int bats_bag_read_columns(struct bats_bagfile *bag, struct bats_error *err)
 {
     int rc = 0;
-    for (size_t k = 0; rc == 0 && k < N_TRAITS; k++) {
-        size_t column = bats_sweep_column(bag->sweep, traits[k].key);
-        if (column == SIZE_MAX || traits[k].read == read_class)
+    for (enum trait k = CORES; rc == 0 && k < N_TRAITS; k++) {
+        size_t column = bats_sweep_column(bag->sweep, forms[k].key);
+        if (column == SIZE_MAX)
             continue;
         if (bag->own_traits == NULL)
             bag->own_traits =
                 calloc(bag->n_tasks + (size_t)1, sizeof *bag->own_traits);
-        rc = bag->own_traits != NULL
-                 ? read_column(bag, &traits[k], column, err)
-                 : bats_no_memory(err);
+        rc = bag->own_traits != NULL ? read_column(bag, k, column, err)
+                                     : bats_no_memory(err);
     }
     return rc;
+}
+
+/* ---- classes ---- */
+
+/* Fills class[] by task, for a bag of lines. */
+static void spread(const struct bats_bagfile *bag, uint16_t *class)
+{
+    for (size_t g = 0; g < bag->n_groups; g++) {
+        uint32_t end =
+            g + 1 < bag->n_groups ? bag->groups[g + 1].first : bag->n_tasks;
+        for (uint32_t i = bag->groups[g].first; i < end; i++)
+            class[i] = bag->groups[g].traits.class;
+    }
+}
+
+/* Fills class[] by task, for a sweep with this column. */
+static int look_up(struct bats_bagfile *bag, size_t column, uint16_t *class,
+                   struct bats_error *err)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < bag->n_tasks; i++) {
+        size_t n;
+        const char *const *values = bats_sweep_values(bag->sweep, i, &n);
+        class[i] = 0;
+        if (values == NULL)
+            return bats_no_memory(err);
+        if (column < n && *values[column] != '\0')
+            rc = find_class(bag, values[column], &class[i], err);
+    }
+    return rc;
+}
+
+int bats_bag_list_classes(struct bats_bagfile *bag, struct bats_error *err)
+{
+    size_t column =
+        bag->sweep != NULL ? bats_sweep_column(bag->sweep, "class") : SIZE_MAX;
+    int rc = 0;
+    if (column == SIZE_MAX && bag->classes.n == 0)
+        return 0;
+    uint16_t *of = bag->own_category =
+        malloc((bag->n_tasks + (size_t)1) * sizeof *of);
+    if (of == NULL)
+        return bats_no_memory(err);
+    if (column == SIZE_MAX)
+        spread(bag, of);
+    else
+        rc = look_up(bag, column, of, err);
+    /* A parameter with too many or too long values is not a class. */
+    if (rc < 0 || bag->classes.n == 0)
+        return rc == BATS_EINPUT ? 0 : rc;
+    bag->own_names = malloc(bag->classes.n * sizeof *bag->own_names);
+    if (bag->own_names == NULL)
+        return bats_no_memory(err);
+    for (uint32_t i = 0; i < bag->classes.n; i++)
+        bag->own_names[i] = bats_names_text(&bag->classes, i);
+    bag->category = of;
+    bag->category_names = bag->own_names;
+    bag->n_categories = (uint32_t)bag->classes.n;
+    return 0;
 }

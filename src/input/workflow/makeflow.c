@@ -178,11 +178,8 @@ static int expand(struct reader *r, const char *text, bool is_command)
 /* Trims blanks at both ends, and then quotation marks around the whole. */
 static char *trim(char *text)
 {
-    text += strspn(text, BLANKS);
+    text = bats_text_trim(text, BLANKS);
     size_t n = strlen(text);
-    while (n > 0 && strchr(BLANKS, text[n - 1]))
-        n--;
-    text[n] = '\0';
     if (n >= 2 && strchr("'\"", text[0]) && text[n - 1] == text[0]) {
         text[n - 1] = '\0';
         text++;
@@ -405,23 +402,14 @@ static struct bats_need need_of(const struct reader *r)
                                   (int64_t)asked(r, resources[2]) * 1024};
 }
 
-static bool skip_word(const char **text, const char *word)
-{
-    size_t n = strlen(word);
-    if (strncmp(*text, word, n) != 0 || !strchr(BLANKS, (*text)[n]))
-        return false;
-    *text += n + strspn(*text + n, BLANKS);
-    return true;
-}
-
 /* Reads the command of the rule whose first line is r->head. */
 static int read_command(struct reader *r, const char *text)
 {
     char category[100];
     text += strspn(text, BLANKS);
-    while (skip_word(&text, "LOCAL"))
+    while (bats_text_skip_word(&text, "LOCAL", BLANKS))
         ;
-    if (skip_word(&text, "MAKEFLOW"))
+    if (bats_text_skip_word(&text, "MAKEFLOW", BLANKS))
         return complain(r, r->line,
                         "a rule that runs another makeflow is not supported",
                         "");
@@ -500,11 +488,11 @@ static int read_directive(struct reader *r, char *line)
     static const char *const names[] = {"CATEGORY", "CORES", "MEMORY",
                                         "DISK",     "SIZE",  "MODE"};
     const char *text = line;
-    if (skip_word(&text, ".SIZE"))
+    if (bats_text_skip_word(&text, ".SIZE", BLANKS))
         return 0;
-    bool is_makeflow = skip_word(&text, ".MAKEFLOW");
+    bool is_makeflow = bats_text_skip_word(&text, ".MAKEFLOW", BLANKS);
     for (size_t i = 0; is_makeflow && i < sizeof names / sizeof *names; i++)
-        if (skip_word(&text, names[i]))
+        if (bats_text_skip_word(&text, names[i], BLANKS))
             return assign(r, names[i], text, false);
     return complain(r, r->line, "unknown directive '", line);
 }
@@ -539,7 +527,7 @@ static int read_line(struct reader *r, char *line)
     if (is_directive(line))
         return read_directive(r, line);
     const char *text = line;
-    if (skip_word(&text, "export"))
+    if (bats_text_skip_word(&text, "export", BLANKS))
         return read_export(r, line + (text - line));
     int rc = read_assignment(r, line, &is_one);
     if (rc < 0 || is_one)
