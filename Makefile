@@ -99,10 +99,10 @@ SITE_SRC = $(addprefix src/site/, \
 	queue.c resources.c site.c slurm.c slurm_account.c slurm_fields.c \
 	slurm_jobs.c)
 RUN_SRC = $(addprefix src/run/, \
-	clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c gateway.c gpus.c hub.c \
+	clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c gateway.c hub.c \
 	joined.c journal.c kept.c launcher.c \
 	master.c needs.c needs_jobs.c open.c open_driver.c open_requests.c open_tasks.c pernode.c prepare.c reclaims.c \
-	results.c shared.c signals.c submission.c \
+	results.c shared.c submission.c \
 	survey.c watchdog.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \

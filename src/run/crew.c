@@ -9,7 +9,6 @@
 #include "run/comm.h"
 #include "run/crew.h"
 #include "run/launcher.h"
-#include "run/signals.h"
 #include "site/deaths.h"
 
 #define GATHER_US 60000000 /* time for all ranks to say HELLO */
@@ -32,14 +31,8 @@ static int register_worker(struct bats_crew *crew, int rank,
         return bats_error_set(err, BATS_EPROTO,
                               "rank %d said hello twice, or as rank %u", rank,
                               (unsigned)hello->rank);
-    const struct bats_node *node = &hello->node;
     crew->ranks[crew->n].rank = rank;
-    note_node(crew, crew->n, node);
-    if (rank != 0 && node->pid_space != 0 &&
-        node->pid_space == crew->nodes[0].pid_space) {
-        crew->pidfd[rank] = pidfd_open((pid_t)node->pid, 0);
-        bats_comm_set_process(crew->comm, rank, node->pid);
-    }
+    note_node(crew, crew->n, &hello->node);
     crew->of_rank[rank] = (uint32_t)crew->n++;
     return 0;
 }
@@ -51,7 +44,7 @@ static int missing(const struct bats_crew *crew, int first,
     size_t n = 0;
     for (int rank = first; rank < crew->comm->size; rank++)
         if (crew->of_rank[rank] == UINT32_MAX && n < sizeof ranks - 20)
-            n += (size_t)snprintf(ranks + n, sizeof ranks - n, " %d", rank);
+            n += (size_t)sprintf(ranks + n, " %d", rank);
     return bats_error_set(err, BATS_ESYS,
                           "no word for %d s from rank(s)%s: is the same "
                           "bats-mpi running there?",
@@ -67,9 +60,8 @@ static int by_rank(const void *a, const void *b)
 static int await_hellos(struct bats_crew *crew, int first,
                         struct bats_error *err)
 {
-    int size = crew->comm->size;
     int64_t start_us = bats_clock_now_us();
-    while (crew->n < (size_t)(size - first)) {
+    while (crew->n < (size_t)(crew->comm->size - first)) {
         int from;
         const void *bytes;
         size_t n;
@@ -94,36 +86,52 @@ static int await_hellos(struct bats_crew *crew, int first,
     return 0;
 }
 
-static int make_lists(struct bats_crew *crew, struct bats_error *err)
+/* Makes a crew without workers. */
+static int make(struct bats_crew *crew, struct bats_comm *comm,
+                struct bats_error *err)
 {
-    size_t size = (size_t)crew->comm->size;
-    crew->ranks = calloc(size, sizeof *crew->ranks);
-    crew->workers = calloc(size, sizeof *crew->workers);
-    crew->nodes = calloc(size, sizeof *crew->nodes);
-    crew->of_rank = malloc(size * sizeof *crew->of_rank);
-    crew->pidfd = malloc(size * sizeof *crew->pidfd);
-    for (size_t i = 0; crew->pidfd != NULL && i < size; i++)
-        crew->pidfd[i] = -1;
+    size_t size = (size_t)comm->size;
+    *crew = (struct bats_crew){
+        .comm = comm,
+        .ranks = calloc(size, sizeof *crew->ranks),
+        .workers = calloc(size, sizeof *crew->workers),
+        .nodes = calloc(size, sizeof *crew->nodes),
+        .of_rank = malloc(size * sizeof *crew->of_rank),
+        .looked_us = bats_clock_now_us(),
+    };
     if (crew->ranks == NULL || crew->workers == NULL || crew->nodes == NULL ||
-        crew->of_rank == NULL || crew->pidfd == NULL)
+        crew->of_rank == NULL)
         return bats_no_memory(err);
     memset(crew->of_rank, 0xff, size * sizeof *crew->of_rank);
+    bats_node_look(&crew->nodes[0]);
     return 0;
+}
+
+/* Notes the process of a worker on this host. */
+static void note_process(struct bats_crew *crew, size_t i)
+{
+    int rank = crew->ranks[i].rank;
+    const struct bats_node *node = &crew->nodes[rank];
+    crew->workers[i].pidfd = -1;
+    if (rank == 0 || node->pid_space == 0 ||
+        node->pid_space != crew->nodes[0].pid_space)
+        return;
+    crew->workers[i].pidfd = pidfd_open((pid_t)node->pid, 0);
+    bats_comm_set_process(crew->comm, rank, node->pid);
 }
 
 int bats_crew_gather(struct bats_crew *crew, bool master_works,
                      struct bats_error *err)
 {
-    memset(crew, 0, sizeof *crew);
-    int rc = bats_comm_create(&crew->comm, err);
+    struct bats_comm *comm;
+    *crew = (struct bats_crew){0};
+    int rc = bats_comm_create(&comm, err);
     if (rc == 0)
-        rc = make_lists(crew, err);
+        rc = make(crew, comm, err);
     if (rc < 0)
         return rc;
-    master_works = master_works || crew->comm->size == 1;
-    struct bats_hello own = {.rank = 0};
-    bats_node_look(&own.node);
-    crew->nodes[0] = own.node;
+    master_works = master_works || comm->size == 1;
+    struct bats_hello own = {.node = crew->nodes[0]};
     if (master_works)
         rc = register_worker(crew, 0, &own, err);
     if (rc == 0)
@@ -133,12 +141,13 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
         return rc;
     }
     qsort(crew->ranks, crew->n, sizeof *crew->ranks, by_rank);
-    bats_deaths_listen(crew->comm->size);
+    bats_deaths_listen(comm->size);
     crew->looked_us = bats_clock_now_us();
     for (uint32_t i = 0; i < crew->n; i++) {
         crew->of_rank[crew->ranks[i].rank] = i;
         crew->workers[i].heard_us = crew->looked_us; /* the silence was ours */
         crew->workers[i].stream = crew->ranks[i].rank;
+        note_process(crew, i);
     }
     return 0;
 }
@@ -146,30 +155,25 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
 int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
                      struct bats_error *err)
 {
-    *crew = (struct bats_crew){.comm = comm};
-    int rc = make_lists(crew, err);
-    if (rc < 0)
-        return rc;
-    bats_node_look(&crew->nodes[0]);
-    crew->looked_us = bats_clock_now_us();
-    for (int rank = 1; rank < comm->size; rank++) {
+    int rc = make(crew, comm, err);
+    for (int rank = 1; rc == 0 && rank < comm->size; rank++) {
         crew->ranks[crew->n].rank = rank;
         crew->workers[crew->n].state = BATS_WORKER_ABSENT;
+        crew->workers[crew->n].pidfd = -1;
         crew->of_rank[rank] = (uint32_t)crew->n++;
     }
-    return 0;
+    return rc;
 }
 
 void bats_crew_join(struct bats_crew *crew, size_t i,
                     const struct bats_hello *hello)
 {
     note_node(crew, i, &hello->node);
-    crew->workers[i].state = BATS_WORKER_WORKS;
-    crew->workers[i].keeps = false;
-    crew->workers[i].n_results = 0;
-    crew->workers[i].unwanted = BATS_NO_TASK;
-    crew->workers[i].stream = ++crew->n_joined;
-    crew->workers[i].heard_us = bats_clock_now_us();
+    crew->workers[i] = (struct bats_worker){.state = BATS_WORKER_WORKS,
+                                            .pidfd = -1,
+                                            .unwanted = BATS_NO_TASK,
+                                            .stream = ++crew->n_joined,
+                                            .heard_us = bats_clock_now_us()};
 }
 
 void bats_crew_leave(struct bats_crew *crew, size_t i)
@@ -182,41 +186,34 @@ void bats_crew_release(struct bats_crew *crew)
 {
     bats_executor_destroy(crew->own);
     bats_text_release(&crew->own_results);
-    for (size_t i = 0; crew->workers != NULL && i < crew->n; i++)
+    for (size_t i = 0; i < crew->n; i++) {
         bats_text_release(&crew->workers[i].assign);
-    for (int rank = 0; crew->pidfd != NULL && rank < crew->comm->size; rank++)
-        if (crew->pidfd[rank] >= 0)
-            close(crew->pidfd[rank]);
-    free(crew->pidfd);
+        if (crew->workers[i].pidfd > 0)
+            close(crew->workers[i].pidfd);
+    }
     free(crew->ranks);
     free(crew->workers);
     free(crew->nodes);
     free(crew->of_rank);
     bats_comm_destroy(crew->comm);
-    memset(crew, 0, sizeof *crew);
+    *crew = (struct bats_crew){0};
 }
 
-/* Delivers to rank 0, which is this process. */
-static int deliver_here(struct bats_crew *crew, struct bats_text *packet,
-                        struct bats_error *err)
+/* Rank 0 is this process. */
+static int deliver(struct bats_crew *crew, size_t i, struct bats_text *packet,
+                   struct bats_error *err)
 {
     struct bats_message message;
-    int rc = packet->failed
-                 ? bats_no_memory(err)
-                 : bats_proto_open(packet->bytes, packet->n, &message, err);
+    int rank = crew->ranks[i].rank;
+    if (rank != 0)
+        return bats_comm_send(crew->comm, rank, packet, false, err);
+    int rc = bats_text_check(packet, err);
+    if (rc == 0)
+        rc = bats_proto_open(packet->bytes, packet->n, &message, err);
     if (rc == 0 && crew->own != NULL)
         rc = bats_executor_obey(crew->own, &message, err);
     bats_text_release(packet);
     return rc;
-}
-
-static int deliver(struct bats_crew *crew, size_t i, struct bats_text *packet,
-                   struct bats_error *err)
-{
-    int rank = crew->ranks[i].rank;
-    if (rank == 0)
-        return deliver_here(crew, packet, err);
-    return bats_comm_send(crew->comm, rank, packet, false, err);
 }
 
 int bats_crew_assign(struct bats_crew *crew, size_t i,
@@ -251,12 +248,10 @@ int bats_crew_say(struct bats_crew *crew, size_t i,
 
 int bats_crew_flush(struct bats_crew *crew, struct bats_error *err)
 {
-    for (size_t i = 0; i < crew->n; i++) {
-        int rc = flush_one(crew, i, err);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < crew->n; i++)
+        rc = flush_one(crew, i, err);
+    return rc;
 }
 
 int bats_crew_receive(struct bats_crew *crew, size_t *i,
@@ -281,10 +276,10 @@ int bats_crew_receive(struct bats_crew *crew, size_t *i,
     return 1;
 }
 
-static bool has_ended(const struct bats_crew *crew, int rank)
+static bool has_ended(const struct bats_crew *crew, size_t i)
 {
-    struct pollfd fd = {.fd = crew->pidfd[rank], .events = POLLIN};
-    return poll(&fd, 1, 0) > 0;
+    struct pollfd fd = {.fd = crew->workers[i].pidfd, .events = POLLIN};
+    return poll(&fd, 1, 0) > 0 || bats_deaths_known(crew->ranks[i].rank);
 }
 
 int64_t bats_crew_beat_us(const struct bats_crew *crew)
@@ -325,8 +320,7 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
         struct bats_worker *worker = &crew->workers[k];
         if (crew->ranks[k].rank == 0 || worker->state != BATS_WORKER_WORKS)
             continue;
-        int rank = crew->ranks[k].rank;
-        bool ended = has_ended(crew, rank) || bats_deaths_known(rank);
+        bool ended = has_ended(crew, k);
         if (!ended && now_us - worker->heard_us <= crew->silence_us)
             continue;
         *i = k;
@@ -349,7 +343,7 @@ static bool is_lost(const struct bats_crew *crew, size_t i)
 bool bats_crew_lost_elsewhere(const struct bats_crew *crew)
 {
     for (size_t i = 0; i < crew->n; i++)
-        if (is_lost(crew, i) && crew->pidfd[crew->ranks[i].rank] < 0)
+        if (is_lost(crew, i) && crew->workers[i].pidfd < 0)
             return true;
     return false;
 }
@@ -397,7 +391,7 @@ static void end_silent(struct bats_crew *crew)
     if (!bats_launcher_recovers())
         return;
     for (size_t i = 0; i < crew->n; i++) {
-        int fd = crew->pidfd[crew->ranks[i].rank];
+        int fd = crew->workers[i].pidfd;
         if (crew->workers[i].state == BATS_WORKER_SILENT && fd >= 0)
             pidfd_send_signal(fd, SIGKILL, NULL, 0);
     }

@@ -36,6 +36,7 @@ struct bats_worker {
     struct bats_text assign; /* tasks that have not been sent yet */
     int stream; /* number of its output files: its rank, or a new number for
                  * each job that joins */
+    int pidfd;  /* of its process if on this host, else -1 */
     int64_t heard_us;
     bool is_ready;      /* the first command of its node is done (pernode.h) */
     bool keeps;         /* it keeps RESULTs until they are TAKEN (proto.h) */
@@ -54,7 +55,6 @@ struct bats_crew {
     struct bats_worker *workers;    /* n */
     struct bats_node *nodes;        /* by rank, including the master */
     uint32_t *of_rank;              /* by rank; UINT32_MAX: not a worker */
-    int *pidfd; /* by rank: pidfd of its process if on this host, else -1 */
     size_t n;
     struct bats_executor *own; /* NULL: rank 0 does not work (yet) */
     struct bats_text own_results;

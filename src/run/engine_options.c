@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bats/sched.h"
-#include "run/batch.h"
+#include "run/clock.h"
 #include "run/engine_options.h"
 #include "run/needs.h"
 

@@ -12,8 +12,8 @@
 #include "exec/process/runner.h"
 #include "run/clock.h"
 #include "run/executor.h"
+#include "run/launcher.h"
 #include "run/pernode.h"
-#include "run/signals.h"
 #include "site/hardware.h"
 #include "util/now.h"
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "run/clock.h"
-#include "run/gateway.h"
 #include "run/hub.h"
 #include "run/run.h"
 #include "site/hardware.h"

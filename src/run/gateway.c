@@ -1,4 +1,4 @@
-#include "run/gateway.h"
+#include "run/hub.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -11,7 +11,7 @@
 
 #include "run/clock.h"
 #include "run/door.h"
-#include "run/signals.h"
+#include "run/launcher.h"
 #include "run/wire.h"
 
 #define PATIENCE_US 30000000 /* time for the master to answer */

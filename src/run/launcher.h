@@ -1,6 +1,10 @@
 /*
- * launcher: identifies the program that started the ranks.
- * Layer: run.
+ * launcher: the program that started the ranks, and the signals by which it
+ * ends them.
+ *
+ * Layer: run. A launcher tells all ranks to end. The master stops the run in
+ * order. A worker leaves that to the master, and only ensures that its own
+ * task has ended before the launcher kills it.
  */
 #ifndef BATS_LAUNCHER_H
 #define BATS_LAUNCHER_H
@@ -17,10 +21,6 @@ uint32_t bats_launcher_ranks(void);
  * variables itself, under any launcher. From here on this process and its
  * children are killed when the launcher is gone. */
 void bats_launcher_look(void);
-
-/* True under Open MPI's mpirun, perhaps on another host: it kills its ranks
- * one second after telling them to end. */
-bool bats_launcher_is_impatient(void);
 
 /* True if the batch system itself is the launcher (srun). */
 bool bats_launcher_is_batch_system(void);
@@ -47,5 +47,25 @@ void bats_launcher_fail(void);
  * daemons clean up.
  */
 void bats_launcher_see_off(void);
+
+/* ---- signals ---- */
+
+/* From now on SIGINT, SIGTERM and SIGHUP (as SIGTERM) are only counted, SIGUSR1
+ * is noted, and the signal for messages (util/wake.h) is blocked but while a
+ * rank sleeps. They interrupt a sleep. Programs
+ * started later have the default actions. */
+void bats_signals_catch(void);
+
+/* Restores the previous actions. */
+void bats_signals_restore(void);
+
+bool bats_signals_drain(void);    /* SIGUSR1 has come */
+int bats_signals_first(void);     /* the first of the others, or 0 */
+int bats_signals_count(void);     /* number received */
+int bats_signals_terminate(void); /* number of SIGTERMs among them */
+
+/* How long a task may take to end after a SIGTERM: mpirun kills its ranks
+ * after a second; other launchers wait as long as the site has configured. */
+int64_t bats_signals_grace_us(void);
 
 #endif

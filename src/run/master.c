@@ -23,7 +23,6 @@
 #include "run/needs.h"
 #include "run/open.h"
 #include "run/run.h"
-#include "run/signals.h"
 #include "util/grow.h"
 #include "util/now.h"
 

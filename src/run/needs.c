@@ -8,7 +8,6 @@
 
 #include "run/crew.h"
 #include "run/engine_options.h"
-#include "run/gpus.h"
 #include "run/joining.h"
 #include "run/survey.h"
 
@@ -76,6 +75,46 @@ void bats_need_format(char *text, size_t size, const struct bats_need *need)
                       : "",
              n > 1 ? part[1] : "", n == 3 ? " and " : "",
              n == 3 ? part[2] : "");
+}
+
+/* ---- lists of GPUs ---- */
+
+size_t bats_gpus_next(const char **at)
+{
+    *at += strspn(*at, ", ");
+    return strcspn(*at, ", ");
+}
+
+size_t bats_gpus_count(const char *list)
+{
+    size_t n = 0;
+    for (size_t k; (k = bats_gpus_next(&list)) > 0; list += k)
+        n++;
+    return n;
+}
+
+static bool has_name(const char *list, const char *name, size_t n)
+{
+    for (size_t k; (k = bats_gpus_next(&list)) > 0; list += k)
+        if (k == n && strncmp(list, name, n) == 0)
+            return true;
+    return false;
+}
+
+void bats_gpus_number(struct bats_text *names, uint32_t n)
+{
+    bats_text_cut(names, 0);
+    for (uint32_t k = 0; k < n; k++)
+        bats_text_format(names, "%s%" PRIu32, k > 0 ? "," : "", k);
+}
+
+void bats_gpus_add(struct bats_text *names, const char *list)
+{
+    for (size_t k; (k = bats_gpus_next(&list)) > 0; list += k) {
+        const char *known = names->bytes != NULL ? names->bytes : "";
+        if (!has_name(known, list, k))
+            bats_text_format(names, "%s%.*s", *known ? "," : "", (int)k, list);
+    }
 }
 
 /* ---- nodes ---- */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "proto/proto.h"
-#include "run/gpus.h"
 #include "run/run.h"
 #include "run/survey.h"
 

@@ -205,7 +205,7 @@ void bats_mpi_omit(void);
 
 /* A run without a launcher: this process forks n_workers processes and speaks
  * with each over a socket pair. It is rank 0, the workers are ranks 1 to N.
- * The streams are those of worker jobs (hub.h, gateway.h), without
+ * The streams are those of worker jobs (hub.h), without
  * authentication. When one side ends, the other reads the end of the stream,
  * so no heart (comm.h) is needed: a worker that dies is noticed at once, and
  * a worker whose master has died stops its task and leaves. Each worker is in

@@ -2,20 +2,19 @@
  * worker: every rank but 0. Executes tasks until the master says stop.
  *
  * Results of short tasks are collected and sent together, so that the master
- * need not wake up for each (batch.h). No result waits if the worker has no
+ * need not wake up for each (clock.h). No result waits if the worker has no
  * further task.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/batch.h"
 #include "run/clock.h"
 #include "run/comm.h"
 #include "run/executor.h"
-#include "run/gateway.h"
+#include "run/hub.h"
 #include "run/kept.h"
+#include "run/launcher.h"
 #include "run/run.h"
-#include "run/signals.h"
 #include "run/watchdog.h"
 #include "site/deaths.h"
 #include "site/node.h"

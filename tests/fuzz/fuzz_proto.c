@@ -12,21 +12,6 @@
 #include "../unit/helpers/messages.h"
 #include "fuzz.h"
 
-static void write_again(struct bats_message *m, struct bats_text *p)
-{
-    struct bats_assign assign;
-    struct bats_task_result result;
-
-    if (m->type == BATS_MESSAGE_ASSIGN)
-        while (bats_proto_next_assign(m, &assign))
-            bats_proto_assign(p, &assign);
-    else if (m->type == BATS_MESSAGE_RESULT)
-        while (bats_proto_next_result(m, &result))
-            bats_proto_result(p, &result);
-    else
-        bats_proto_put(p, m);
-}
-
 /* False if the message is refused. */
 static bool read_one(const uint8_t *bytes, size_t n)
 {

@@ -14,86 +14,78 @@ static int choose(void)
     return bats_auth_choose(&auth, NULL);
 }
 
-static void key_of(const struct bats_auth *by, uint8_t key[BATS_TLS_KEY])
-{
-    uint8_t offered[BATS_TLS_KEY];
-    char *credential;
-    assert_int_equal(bats_auth_offer(by, offered, &credential, NULL), 0);
-    assert_int_equal(bats_auth_accept(by, credential, key, NULL), 0);
-    assert_memory_equal(offered, key, BATS_TLS_KEY);
-    free(credential);
-}
-
 TEST(each_run_has_a_secret_of_its_own)
 {
     struct bats_auth other;
-    uint8_t one[BATS_TLS_KEY], two[BATS_TLS_KEY];
-    assert_int_equal(bats_auth_choose(&other, NULL), 0);
-    key_of(&auth, one);
-    key_of(&other, two);
-    assert_memory_equal(one, auth.secret, BATS_TLS_KEY);
-    assert_memory_not_equal(one, two, BATS_TLS_KEY);
+    uint8_t offered[BATS_TLS_KEY], key[BATS_TLS_KEY];
+    char *credential;
+    assert_ok(bats_auth_choose(&other, &err));
+    assert_memory_not_equal(other.secret, auth.secret, BATS_TLS_KEY);
+    assert_ok(bats_auth_offer(&auth, offered, &credential, &err));
+    assert_ok(bats_auth_accept(&auth, credential, key, &err));
+    assert_memory_equal(offered, auth.secret, BATS_TLS_KEY);
+    assert_memory_equal(key, auth.secret, BATS_TLS_KEY);
+    free(credential);
 }
 
 /* ---- the file ---- */
 
 static const char path[] = "door";
 
-TEST(a_door_is_read_as_it_was_written)
+/* A door at this port is written and read. Returns the descriptor. */
+static int make_door(const struct bats_auth *by, int port,
+                     struct bats_door *read)
 {
-    struct bats_door door = {.host = "login1", .port = 40123, .auth = auth};
-    struct bats_door read;
+    struct bats_door door = {.host = "login1", .port = port, .auth = *by};
     struct stat status;
     int fd;
-    assert_int_equal(bats_door_write(path, &door, &fd, NULL), 0);
+    assert_ok(bats_door_write(path, &door, &fd, &err));
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    assert_int_equal(bats_door_read(path, &read, NULL), 0);
-    assert_string_equal(read.host, "login1");
-    assert_int_equal(read.port, 40123);
-    assert_int_equal(read.auth.way, BATS_AUTH_SECRET);
-    assert_memory_equal(read.auth.secret, auth.secret, sizeof auth.secret);
+    assert_ok(bats_door_read(path, read, &err));
+    assert_string_equal(read->host, "login1");
+    assert_int_equal(read->port, port);
+    assert_int_equal(read->auth.way, by->way);
+    return fd;
+}
+
+TEST(a_door_is_read_as_it_was_written)
+{
+    struct bats_door read;
+    int fd = make_door(&auth, 40123, &read);
+    assert_memory_equal(read.auth.secret, auth.secret, BATS_TLS_KEY);
     close(fd); /* as if its master had been killed */
 }
 
 TEST(a_door_is_that_of_one_master)
 {
-    struct bats_door door = {.host = "login1", .port = 1, .auth = auth}, read;
-    char moved[sizeof path + 10];
-    int fd, other, third;
-    snprintf(moved, sizeof moved, "%s.moved", path);
-    assert_int_equal(bats_door_write(path, &door, &fd, NULL), 0);
-    door.port = 2;
+    struct bats_door read, door = {.host = "login1", .port = 2, .auth = auth};
+    int other, fd = make_door(&auth, 1, &read);
     assert_int_equal(bats_door_write(path, &door, &other, &err), BATS_EINPUT);
     assert_non_null(
         strstr(err.text, "another run uses this file for its workers"));
-    assert_int_equal(bats_door_read(path, &read, NULL), 0);
+    assert_ok(bats_door_read(path, &read, &err));
     assert_int_equal(read.port, 1);
-    assert_int_equal(rename(path, moved), 0);
-    assert_int_equal(bats_door_write(path, &door, &other, NULL), 0);
+    assert_int_equal(rename(path, "moved"), 0);
+    other = make_door(&auth, 2, &read);
     bats_door_remove(path, fd); /* is another one now */
-    assert_int_equal(bats_door_read(path, &read, NULL), 0);
-    assert_int_equal(read.port, 2);
+    assert_int_equal(access(path, F_OK), 0);
     bats_door_remove(path, other);
     assert_int_not_equal(access(path, F_OK), 0);
-    assert_int_equal(bats_door_write(path, &door, &third, NULL), 0);
-    close(third);
-    unlink(moved);
+    close(make_door(&auth, 3, &read));
+    unlink("moved");
 }
 
 TEST(munge_leaves_no_secret_in_the_file)
 {
-    struct bats_door door = {.host = "login1", .port = 1, .auth = auth};
+    struct bats_auth munge = auth;
     struct bats_door read;
-    int fd;
-    door.auth.way = BATS_AUTH_MUNGE;
-    strcpy(door.auth.socket, "/run/munge/other");
-    assert_int_equal(bats_door_write(path, &door, &fd, NULL), 0);
-    assert_int_equal(bats_door_read(path, &read, NULL), 0);
+    const uint8_t none[BATS_TLS_KEY] = {0};
+    munge.way = BATS_AUTH_MUNGE;
+    strcpy(munge.socket, "/run/munge/other");
+    close(make_door(&munge, 1, &read));
     assert_string_equal(read.auth.socket, "/run/munge/other");
-    for (size_t i = 0; i < sizeof read.auth.secret; i++)
-        assert_int_equal(read.auth.secret[i], 0);
-    close(fd);
+    assert_memory_equal(read.auth.secret, none, BATS_TLS_KEY);
 }
 
 static void refused(const char *text, const char *because)
@@ -132,14 +124,12 @@ TEST(a_wrong_file_is_refused)
 
 TEST(a_file_that_others_can_read_is_refused)
 {
-    struct bats_door door = {.host = "login1", .port = 40123, .auth = auth};
+    struct bats_door read;
     const mode_t modes[] = {0604, 0640, 0622};
     for (size_t i = 0; i < 3; i++) {
-        int fd;
-        assert_int_equal(bats_door_write(path, &door, &fd, NULL), 0);
+        close(make_door(&auth, 40123, &read));
         assert_int_equal(chmod(path, modes[i]), 0);
-        assert_int_equal(bats_door_read(path, &door, NULL), BATS_EINPUT);
-        close(fd);
+        assert_int_equal(bats_door_read(path, &read, NULL), BATS_EINPUT);
     }
 }
 

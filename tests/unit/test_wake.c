@@ -5,9 +5,8 @@
 #include <unistd.h>
 
 #include "helpers/test.h"
-#include "run/batch.h"
 #include "run/clock.h"
-#include "run/signals.h"
+#include "run/launcher.h"
 
 #define LONG_US 60000000
 #define SHORT_US 1000
@@ -72,30 +71,29 @@ TEST(a_signal_is_followed_by_looks_for_its_message)
     assert_int_equal(bats_quiet_sleep_us(&quiet, false, LONG_US), LONG_US);
 }
 
-/* The answer takes a while, in which the rest is executed. */
-TEST(results_are_sent_when_half_of_the_tasks_have_ended)
+/* At half of the tasks, so that the answer takes its while in the other half;
+ * after a while; and without an answer no second time. */
+TEST(results_are_sent_when_half_of_the_tasks_have_ended_or_after_a_while)
 {
-    struct bats_batch batch = {.n = 3, .sent_us = 1000, .answered = true};
-    assert_int_equal(bats_batch_left_us(&batch, 4, 1000), BATS_BATCH_US);
-    assert_int_equal(bats_batch_left_us(&batch, 3, 1000), 0);
-    assert_int_equal(bats_batch_left_us(&batch, 0, 1000), 0);
-}
-
-TEST(results_are_sent_after_a_while)
-{
-    struct bats_batch batch = {.n = 1, .sent_us = 1000};
-    assert_int_equal(bats_batch_left_us(&batch, 9, 1000), BATS_BATCH_US);
-    assert_int_equal(bats_batch_left_us(&batch, 9, BATS_BATCH_US), 1000);
-    assert_int_equal(bats_batch_left_us(&batch, 9, BATS_BATCH_US + 1000), 0);
-    assert_int_equal(bats_batch_left_us(&batch, 9, 10 * BATS_BATCH_US), 0);
-}
-
-/* Else a busy master would be sent the last ones one by one. */
-TEST(without_an_answer_half_is_not_told_again)
-{
-    struct bats_batch batch = {.n = 3, .sent_us = 1000};
-    assert_int_equal(bats_batch_left_us(&batch, 1, 1000), BATS_BATCH_US);
-    assert_int_equal(bats_batch_left_us(&batch, 0, 1000), 0);
+    static const struct {
+        size_t n, waiting;
+        bool answered;
+        int64_t now_us, left_us;
+    } rows[] = {{3, 4, true, 1000, BATS_BATCH_US},
+                {3, 3, true, 1000, 0},
+                {3, 0, true, 1000, 0},
+                {1, 9, false, 1000, BATS_BATCH_US},
+                {1, 9, false, BATS_BATCH_US, 1000},
+                {1, 9, false, BATS_BATCH_US + 1000, 0},
+                {1, 9, false, 10 * BATS_BATCH_US, 0},
+                {3, 1, false, 1000, BATS_BATCH_US},
+                {3, 0, false, 1000, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bats_batch batch = {rows[i].n, 1000, rows[i].answered};
+        assert_int_equal(
+            bats_batch_left_us(&batch, rows[i].waiting, rows[i].now_us),
+            rows[i].left_us);
+    }
 }
 
 TEST_MAIN(NULL, NULL)

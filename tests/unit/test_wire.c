@@ -166,8 +166,10 @@ TEST(what_came_before_in_the_clear_does_not_count)
     hang_up(&l);
 }
 
-/* Two frames are sent; `change` does something to their records on the way. */
-static int second(void (*change)(char *))
+enum change { NOTHING, CHANGED_TEXT, CHANGED_MARK, DROPPED, REPEATED };
+
+/* Two frames are sent; something is done to their records on the way. */
+static int second(enum change change)
 {
     struct line l;
     char bytes[4096];
@@ -176,43 +178,26 @@ static int second(void (*change)(char *))
     say(&l.here, "hello");
     say(&l.here, "hello");
     assert_int_equal(catch (&l, 0, bytes), 2 * RECORD);
-    if (change != NULL)
-        change(bytes);
+    bytes[RECORD + 15] ^= change == CHANGED_TEXT;
+    bytes[2 * RECORD - 1] ^= change == CHANGED_MARK;
+    if (change == DROPPED)
+        memmove(bytes, bytes + RECORD, RECORD);
+    if (change == REPEATED)
+        memcpy(bytes + RECORD, bytes, RECORD);
     pass_on(&l, 1, bytes, 2 * RECORD);
-    int rc = hear(&l.there, "hello");
-    if (rc == 1)
-        rc = hear(&l.there, "hello");
-    if (rc == 0)
+    int rc = 1;
+    for (int i = 0; i < 3 && rc >= 0; i++)
         rc = hear(&l.there, "hello");
     int error = errno;
     hang_up(&l);
-    return rc < 0 ? -error : rc;
-}
-
-static void change_text(char *b)
-{
-    b[RECORD + 15] ^= 1;
-}
-static void change_mark(char *b)
-{
-    b[2 * RECORD - 1] ^= 1;
-}
-static void drop_first(char *b)
-{
-    memmove(b, b + RECORD, RECORD);
-}
-static void say_again(char *b)
-{
-    memcpy(b + RECORD, b, RECORD);
+    return rc < 0 ? error : 0;
 }
 
 TEST(what_was_changed_on_its_way_is_refused)
 {
-    assert_int_equal(second(NULL), 1);
-    assert_int_equal(second(change_text), -EBADMSG);
-    assert_int_equal(second(change_mark), -EBADMSG);
-    assert_int_equal(second(drop_first), -EBADMSG);
-    assert_int_equal(second(say_again), -EBADMSG);
+    assert_int_equal(second(NOTHING), 0);
+    for (enum change change = CHANGED_TEXT; change <= REPEATED; change++)
+        assert_int_equal(second(change), EBADMSG);
 }
 
 TEST(what_one_has_said_is_not_heard_from_the_other)
