@@ -79,7 +79,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	$(addprefix workflow/, dax.c json.c load.c makeflow.c names.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
-	environment.c family.c pace.c runner.c spawner.c) \
+	environment.c family.c pace.c runner.c) \
 	$(addprefix src/exec/output/, \
 	outdir.c outfile.c outlet.c spool.c)
 HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c sizes.c store.c \
@@ -96,7 +96,7 @@ RECORD_SRC = $(addprefix src/record/, \
 SITE_SRC = $(addprefix src/site/, \
 	allocation.c batch_system.c batch_systems.c deaths.c gridengine.c \
 	gridengine_jobs.c hardware.c job_system.c json_systems.c node.c query.c \
-	queue.c resources.c site.c slurm.c slurm_account.c slurm_fields.c \
+	queue.c site.c slurm.c slurm_account.c slurm_fields.c \
 	slurm_jobs.c)
 RUN_SRC = $(addprefix src/run/, \
 	clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c gateway.c hub.c \

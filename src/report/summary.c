@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,10 +24,15 @@
 #define LINES_SHOWN 12
 #define RANGES_SHOWN 40 /* of skipped tasks */
 
-/* "makespan   4h32m", wrapped at 80 columns. `text` is encoded here. */
-static void labelled(FILE *out, const char *label, const char *text)
+/* "makespan   4h32m", wrapped at 80 columns and encoded. */
+__attribute__((format(printf, 3, 4))) static void
+labelled(FILE *out, const char *label, const char *format, ...)
 {
-    char line[2 * TEXT];
+    char text[TEXT], line[2 * TEXT];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     fprintf(out, "%-*s", LABEL, label);
     bats_words_wrap(out, bats_encode_terminal(line, sizeof line, text), LABEL,
                     LABEL, WIDTH);
@@ -44,37 +50,37 @@ static void print_outcome(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     uint32_t n = bats_snapshot_tasks(s), left = bats_snapshot_left(s);
-    char text[512], why[64] = "";
-    char failed[64] = "", skipped[64] = "", rest[64] = "";
+    char text[512] = "";
     if (r->signal == SIGUSR1)
-        snprintf(why, sizeof why, "drained by SIGUSR1: ");
+        bats_append(text, sizeof text, "drained by SIGUSR1: ");
     else if (r->signal != 0)
-        snprintf(why, sizeof why,
-                 "stopped by SIG%s: ", sigabbrev_np(r->signal));
+        bats_append(text, sizeof text,
+                    "stopped by SIG%s: ", sigabbrev_np(r->signal));
     else if (r->not_recorded)
-        snprintf(why, sizeof why, "the record cannot be written: ");
+        bats_append(text, sizeof text, "the record cannot be written: ");
     else if (s->status.finish == BATS_FINISH_BUDGET && is_limited(r))
-        snprintf(why, sizeof why, "the chosen schedule may cost no more: ");
+        bats_append(text, sizeof text,
+                    "the chosen schedule may cost no more: ");
     else if (s->status.finish > BATS_FINISH_ALL_DONE)
-        snprintf(why, sizeof why,
-                 "%s: ", bats_finish_row(s->status.finish, 0)->sentence);
-    if (s->status.failed > 0)
-        snprintf(failed, sizeof failed, ", %" PRIu32 " failed",
-                 s->status.failed);
-    if (s->status.skipped > 0)
-        snprintf(skipped, sizeof skipped, ", %" PRIu32 " skipped",
-                 s->status.skipped);
-    if (left > 0)
-        snprintf(rest, sizeof rest, ", %" PRIu32 " left", left);
-
+        bats_append(text, sizeof text,
+                    "%s: ", bats_finish_row(s->status.finish, 0)->sentence);
     struct bats_phrase tasks = bats_words_count(n, "task");
-    struct bats_phrase time = bats_words_duration(s->status.now);
-    if (s->status.done == n && n > 1)
-        snprintf(text, sizeof text, "%sall %s done in %s", why, tasks.s,
-                 time.s);
+    bool is_all = s->status.done == n && n > 1;
+    if (is_all)
+        bats_append(text, sizeof text, "all %s done", tasks.s);
     else
-        snprintf(text, sizeof text, "%s%" PRIu32 " of %s done%s%s%s, in %s",
-                 why, s->status.done, tasks.s, failed, skipped, rest, time.s);
+        bats_append(text, sizeof text, "%" PRIu32 " of %s done",
+                    s->status.done, tasks.s);
+    if (s->status.failed > 0)
+        bats_append(text, sizeof text, ", %" PRIu32 " failed",
+                    s->status.failed);
+    if (s->status.skipped > 0)
+        bats_append(text, sizeof text, ", %" PRIu32 " skipped",
+                    s->status.skipped);
+    if (left > 0)
+        bats_append(text, sizeof text, ", %" PRIu32 " left", left);
+    bats_append(text, sizeof text, "%s in %s", is_all ? "" : ",",
+                bats_words_duration(s->status.now).s);
     fputs("bats-mpi: ", out);
     bats_words_wrap(out, text, 10, 10, WIDTH);
 }
@@ -154,8 +160,7 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
     char text[512];
     if (!s->has_promise)
         return;
-    bats_report_promise(text, sizeof text, s);
-    labelled(out, "promised", text);
+    labelled(out, "promised", "%s", bats_report_promise(text, sizeof text, s));
     snprintf(
         text, sizeof text, "%s in %s",
         bats_words_money(s->status.charged - s->sampled_charged, currency).s,
@@ -164,7 +169,7 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
         bats_append(text, sizeof text, ", %s of it from the cushion of %s",
                     bats_words_amount(s->status.cushion_spent).s,
                     bats_words_money(s->status.cushion, currency).s);
-    labelled(out, "actual", text);
+    labelled(out, "actual", "%s", text);
 }
 
 /* The promise, whether it was kept, and the margin. */
@@ -172,18 +177,16 @@ static void print_deadline(FILE *out, const struct bats_snapshot *s)
 {
     const struct bats_sched_status *st = &s->status;
     struct bats_phrase promised = bats_words_duration(st->deadline);
-    char text[256];
     bats_time spare = st->deadline - st->now;
     if (st->deadline == 0 || st->finish == BATS_FINISH_SAMPLED)
         return;
     if (bats_snapshot_left(s) > 0)
-        snprintf(text, sizeof text, "%s, missed: tasks are left", promised.s);
+        labelled(out, "deadline", "%s, missed: tasks are left", promised.s);
     else
-        snprintf(text, sizeof text, "%s, %s %s%s", promised.s,
+        labelled(out, "deadline", "%s, %s %s%s", promised.s,
                  spare < 0 ? "missed by" : "kept with",
                  bats_words_duration(spare < 0 ? -spare : spare).s,
                  spare < 0 ? "" : " to spare");
-    labelled(out, "deadline", text);
 }
 
 /* With charged windows, prints the cost of all machines from start to end.
@@ -191,28 +194,28 @@ static void print_deadline(FILE *out, const struct bats_snapshot *s)
 static void print_reserved(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
-    const char *currency = s->platform->currency;
-    char text[512];
+    const struct bats_platform *p = s->platform;
+    bool earlier = s->status.charged_before > 0;
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
-    if (!bats_lease_terms(s->platform->billing).in_windows)
+    if (!bats_lease_terms(p->billing).in_windows)
         return;
-    snprintf(text, sizeof text, "%s: %s%s held for %s, parked or not%s%s%s",
-             bats_words_money(reserved, currency).s,
-             s->platform->n_machines == 1 ? "" : "all ",
-             bats_words_count(s->platform->n_machines, "machine").s,
+    labelled(out, "reserved", "%s: %s%s held for %s, parked or not%s%s%s",
+             bats_words_money(reserved, p->currency).s,
+             p->n_machines == 1 ? "" : "all ",
+             bats_words_count(p->n_machines, "machine").s,
              bats_words_count((uint64_t)windows, "window").s,
              r->settings.master_works ? "" : "; without rank 0",
-             s->status.charged_before == 0 ? ""
-             : r->settings.master_works    ? "; without"
-                                           : " and",
-             s->status.charged_before > 0 ? " earlier sessions" : "");
-    labelled(out, "reserved", text);
+             !earlier                   ? ""
+             : r->settings.master_works ? "; without"
+                                        : " and",
+             earlier ? " earlier sessions" : "");
 }
 
 /* "92.5 of the budget of 100 SU" */
-static void put_charged(char *text, size_t size, const struct bats_report *r,
-                        const char *earlier)
+static const char *put_charged(char *text, size_t size,
+                               const struct bats_report *r,
+                               const char *earlier)
 {
     const struct bats_sched_status *s = &r->snapshot.status;
     const char *currency = r->snapshot.platform->currency;
@@ -232,6 +235,7 @@ static void put_charged(char *text, size_t size, const struct bats_report *r,
         snprintf(text, size, "%s of the budget of %s%s",
                  bats_words_amount(s->charged).s,
                  bats_words_money(s->budget, currency).s, earlier);
+    return text;
 }
 
 static void print_money(FILE *out, const struct bats_report *r)
@@ -247,13 +251,11 @@ static void print_money(FILE *out, const struct bats_report *r)
         bats_append(earlier, sizeof earlier,
                     ", with %s for what was open when the run was killed",
                     bats_words_amount(r->charged_killed).s);
-    put_charged(text, sizeof text, r, earlier);
-    if (allocation)
-        bats_append(
-            text, sizeof text,
-            "; an allocation is billed for all that it holds, until it "
-            "is given back");
-    labelled(out, "charged", text);
+    labelled(out, "charged", "%s%s",
+             put_charged(text, sizeof text, r, earlier),
+             allocation ? "; an allocation is billed for all that it holds, "
+                          "until it is given back"
+                        : "");
 }
 
 /* A power of ten that keeps two digits of the amount; at least the smallest
@@ -281,7 +283,6 @@ static void print_rest(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     const char *currency = s->platform->currency;
-    char text[512];
     uint32_t left = bats_snapshot_left(s);
     struct bats_phrase count = bats_words_count(left, "task");
     bats_money sum;
@@ -289,7 +290,7 @@ static void print_rest(FILE *out, const struct bats_report *r)
         return;
     if (s->status.rest_cost < 0 ||
         !bats_units_add(s->status.charged, s->status.rest_cost, &sum)) {
-        snprintf(text, sizeof text,
+        labelled(out, "left",
                  "%s; what they would cost is not known, because no task "
                  "was finished; a window costs %s or more",
                  count.s,
@@ -297,24 +298,20 @@ static void print_rest(FILE *out, const struct bats_report *r)
     } else {
         bats_money step = two_digits(s->status.rest_cost);
         sum += (step - sum % step) % step;
-        snprintf(text, sizeof text,
+        labelled(out, "left",
                  "%s, which would cost about %s; for the whole bag, run "
                  "again with %s--budget %s",
                  count.s, bats_words_money(s->status.rest_cost, currency).s,
                  r->recorded ? "--resume " : "", bats_words_amount(sum).s);
     }
-    labelled(out, "left", text);
 }
 
 /* Prints "preempted  3 tasks stopped before ...", unless there were none. */
 static void print_number(FILE *out, const char *label, uint64_t n,
                          const char *noun, const char *what)
 {
-    char text[256];
-    if (n == 0)
-        return;
-    snprintf(text, sizeof text, "%s%s", bats_words_count(n, noun).s, what);
-    labelled(out, label, text);
+    if (n > 0)
+        labelled(out, label, "%s%s", bats_words_count(n, noun).s, what);
 }
 
 static int by_number(const void *left, const void *right)
@@ -357,7 +354,7 @@ static void print_skipped(FILE *out, const struct bats_report *r)
             bats_append(text, sizeof text, ", ...");
     }
     free(list);
-    labelled(out, "skipped", text);
+    labelled(out, "skipped", "%s", text);
 }
 
 /* Executions stopped, repeated, replicated and lost; empty if none. */
@@ -393,23 +390,21 @@ static void print_mishaps(FILE *out, const struct bats_report *r)
 static void print_strategy(FILE *out, const struct bats_snapshot *s)
 {
     const struct bats_sched_strategy *now = &s->strategy;
-    char name[BATS_STRATEGY_TEXT], text[TEXT];
+    char name[BATS_STRATEGY_TEXT];
     if (!s->has_strategy)
         return;
     bats_strategy_format(name, &now->strategy);
     if (now->decided < 0)
-        snprintf(text, sizeof text, "%s", name);
+        labelled(out, "strategy", "%s", name);
     else
-        snprintf(text, sizeof text, "%s, chosen at %s when %.0f %% answered",
+        labelled(out, "strategy", "%s, chosen at %s when %.0f %% answered",
                  name, bats_words_moment(now->decided).s, 100 * now->gamma);
-    labelled(out, "strategy", text);
-    if (now->makespan <= 0)
-        return;
-    snprintf(
-        text, sizeof text, "in %s for %.2f%s%s",
-        bats_words_makespan(now->makespan).s, now->cost / (double)BATS_UNIT,
-        s->platform->currency[0] != '\0' ? " " : "", s->platform->currency);
-    labelled(out, "expected", text);
+    if (now->makespan > 0)
+        labelled(out, "expected", "in %s for %.2f%s%s",
+                 bats_words_makespan(now->makespan).s,
+                 now->cost / (double)BATS_UNIT,
+                 s->platform->currency[0] != '\0' ? " " : "",
+                 s->platform->currency);
 }
 
 static void print_facts(FILE *out, const struct bats_report *r)
@@ -417,14 +412,12 @@ static void print_facts(FILE *out, const struct bats_report *r)
     const struct bats_snapshot *s = &r->snapshot;
     const struct bats_platform *p = s->platform;
     struct bats_phrase time = bats_words_duration(s->status.now);
-    char text[TEXT];
     if (r->settings.time_scale == 1)
-        snprintf(text, sizeof text, "%s", time.s);
+        labelled(out, "makespan", "%s", time.s);
     else
-        snprintf(text, sizeof text, "%s (%s of real time, time scale %g)",
+        labelled(out, "makespan", "%s (%s of real time, time scale %g)",
                  time.s, bats_words_duration(r->real_us).s,
                  r->settings.time_scale);
-    labelled(out, "makespan", text);
     print_deadline(out, s);
     print_money(out, r);
     print_reserved(out, r);
@@ -432,10 +425,8 @@ static void print_facts(FILE *out, const struct bats_report *r)
     print_rest(out, r);
 
     print_mishaps(out, r);
-    snprintf(text, sizeof text, "%s, window %s, seed %" PRIu64,
-             r->settings.policy, bats_words_duration(p->window).s,
-             r->settings.seed);
-    labelled(out, "policy", text);
+    labelled(out, "policy", "%s, window %s, seed %" PRIu64, r->settings.policy,
+             bats_words_duration(p->window).s, r->settings.seed);
     print_strategy(out, s);
 }
 
@@ -579,12 +570,11 @@ static void print_machines(FILE *out, const struct bats_snapshot *s)
             bats_append(text, sizeof text, ", %s a task",
                         bats_words_duration((bats_time)k->mean_runtime).s);
     }
-    labelled(out, "machines", text);
+    labelled(out, "machines", "%s", text);
 }
 
 void bats_report_print_brief(FILE *out, const struct bats_report *r)
 {
-    char text[TEXT];
     if (!r->in_a_line)
         putc('\n', out);
     print_outcome(out, r);
@@ -596,13 +586,12 @@ void bats_report_print_brief(FILE *out, const struct bats_report *r)
         return;
     if (r->causes.n > 0)
         putc('\n', out);
-    const char *run = r->run;
     if (r->causes.n > 0)
-        snprintf(text, sizeof text,
-                 "bats-mpi tasks --failed %s, bats-mpi why %s TASK", run, run);
+        labelled(out, "more",
+                 "bats-mpi tasks --failed %s, bats-mpi why %s TASK", r->run,
+                 r->run);
     else
-        snprintf(text, sizeof text, "bats-mpi status %s", run);
-    labelled(out, "more", text);
+        labelled(out, "more", "bats-mpi status %s", r->run);
 }
 
 /* ---- before the run ---- */

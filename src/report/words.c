@@ -136,55 +136,31 @@ static void append_change(char *text, size_t size, const char *currency,
             dearer < 0 ? "cheaper" : "dearer");
 }
 
-static void append_planned(char *text, size_t size, const char *currency,
-                           const struct bats_decision *d,
-                           const struct bats_decision *before)
-{
-    const char *cause = bats_trigger_name(d->trigger);
-    char why[256] = "";
-    if (cause != NULL)
-        bats_append(why, sizeof why, "%s", cause);
-    append_change(why, sizeof why, currency, d, before);
-    bats_append(text, size,
-                "planned again%s%s%s: ", why[0] != '\0' ? " (" : "", why,
-                why[0] != '\0' ? ")" : "");
-}
-
 static void append_why(char *text, size_t size, const char *currency,
                        const struct bats_decision *d,
                        const struct bats_decision *before)
 {
-    switch (d->reason) {
-    case BATS_REASON_START:
-        bats_append(text, size, "start: ");
-        break;
-    case BATS_REASON_SAMPLED:
-        bats_append(text, size, "every cluster sampled: ");
-        break;
-    case BATS_REASON_VIOLATION:
-        bats_append(text, size, "the plan no longer fits");
-        if (d->tasks_paid >= 0)
-            bats_append(text, size, " (it pays for %" PRId64 " of %s left)",
-                        d->tasks_paid,
-                        bats_words_count((uint64_t)d->tasks_left, "task").s);
-        bats_append(text, size, ": ");
-        break;
-    case BATS_REASON_LOST:
-        bats_append(text, size, "machines were lost: ");
-        break;
-    case BATS_REASON_CHOSEN:
-        bats_append(text, size, "the chosen schedule: ");
-        break;
-    case BATS_REASON_LATE:
-        bats_append(text, size, "the deadline will not be kept: ");
-        break;
-    case BATS_REASON_PLANNED:
-        append_planned(text, size, currency, d, before);
-        break;
-    case BATS_REASON_STALLED:
-        bats_append(text, size, "tasks are left, but no machine is held: ");
-        break;
+    static const char *const reasons[] = {
+        [BATS_REASON_START] = "start",
+        [BATS_REASON_SAMPLED] = "every cluster sampled",
+        [BATS_REASON_VIOLATION] = "the plan no longer fits",
+        [BATS_REASON_LOST] = "machines were lost",
+        [BATS_REASON_STALLED] = "tasks are left, but no machine is held",
+        [BATS_REASON_CHOSEN] = "the chosen schedule",
+        [BATS_REASON_PLANNED] = "planned again",
+        [BATS_REASON_LATE] = "the deadline will not be kept"};
+    const char *cause = bats_trigger_name(d->trigger);
+    char why[256] = "";
+    if (d->reason == BATS_REASON_PLANNED) {
+        snprintf(why, sizeof why, "%s", cause != NULL ? cause : "");
+        append_change(why, sizeof why, currency, d, before);
+    } else if (d->reason == BATS_REASON_VIOLATION && d->tasks_paid >= 0) {
+        snprintf(why, sizeof why, "it pays for %" PRId64 " of %s left",
+                 d->tasks_paid,
+                 bats_words_count((uint64_t)d->tasks_left, "task").s);
     }
+    bats_append(text, size, "%s%s%s%s: ", reasons[d->reason],
+                why[0] != '\0' ? " (" : "", why, why[0] != '\0' ? ")" : "");
 }
 
 /* "slow keeps 2 of 4, fast keeps 3"; if `parked`, "; fast: its last machine

@@ -167,21 +167,29 @@ uint32_t bats_hardware_choose(const char *bound, enum bats_bind bind,
     return cores;
 }
 
+/* Binds this thread to `cores` cores with these hardware threads, which are
+ * freed; none: it is not bound. Returns the number, or 0 if that fails. */
+static uint32_t bind_to(hwloc_topology_t topology, hwloc_bitmap_t threads,
+                        uint32_t cores)
+{
+    if (cores > 0 && !hwloc_bitmap_iszero(threads) &&
+        hwloc_set_cpubind(topology, threads, HWLOC_CPUBIND_THREAD) != 0)
+        cores = 0;
+    hwloc_bitmap_free(threads);
+    return cores;
+}
+
 uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
 {
     hwloc_topology_t topology = bind != BATS_BIND_NONE ? load() : NULL;
     hwloc_bitmap_t mine = topology != NULL ? hwloc_bitmap_alloc() : NULL;
-    uint32_t cores =
-        mine != NULL ? choose(topology, NULL, bind, share, mine) : 0;
-    if (cores > 0 && !hwloc_bitmap_iszero(mine) &&
-        hwloc_set_cpubind(topology, mine, HWLOC_CPUBIND_THREAD) != 0)
-        cores = 0;
-    hwloc_bitmap_free(mine);
-    return cores;
+    return bind_to(topology, mine,
+                   mine != NULL ? choose(topology, NULL, bind, share, mine)
+                                : 0);
 }
 
 /* Adds the binding of the rank of this part, "THREADS:INDEX:COUNT". Returns
- * its number of cores. */
+ * its number of cores; 0: it has none of its own. */
 static uint32_t add_part(hwloc_topology_t topology, enum bats_bind bind,
                          const char *part, hwloc_bitmap_t all)
 {
@@ -204,53 +212,42 @@ uint32_t bats_hardware_bind_to(enum bats_bind bind, const char *holds)
 {
     hwloc_topology_t topology = bind != BATS_BIND_NONE ? load() : NULL;
     hwloc_bitmap_t all = topology != NULL ? hwloc_bitmap_alloc() : NULL;
-    uint32_t cores = 0;
-    for (const char *part = holds; all != NULL && *part != '\0';) {
-        uint32_t more = add_part(topology, bind, part, all);
+    uint32_t cores = 0, more = 1;
+    for (const char *part = holds; all != NULL && *part && more > 0;) {
+        more = add_part(topology, bind, part, all);
         cores = more > 0 ? cores + more : 0;
         part += strcspn(part, " ");
         part += strspn(part, " ");
-        if (more == 0)
-            break;
     }
-    if (cores > 0 &&
-        hwloc_set_cpubind(topology, all, HWLOC_CPUBIND_THREAD) != 0)
-        cores = 0;
-    hwloc_bitmap_free(all);
-    return cores;
+    return bind_to(topology, all, cores);
 }
 
 #else
 
-uint32_t bats_hardware_bind_to(enum bats_bind bind, const char *holds)
+void bats_hardware_look(struct bats_hardware *hardware)
 {
-    (void)bind;
-    (void)holds;
-    return 0;
-}
-
-uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
-{
-    (void)bind;
-    (void)share;
-    return 0;
+    *hardware = (struct bats_hardware){0};
 }
 
 uint32_t bats_hardware_choose(const char *bound, enum bats_bind bind,
                               struct bats_share share, char *chosen,
                               size_t size)
 {
-    (void)bound;
-    (void)bind;
-    (void)share;
-    (void)size;
+    (void)bound, (void)bind, (void)share, (void)size;
     chosen[0] = '\0';
     return 0;
 }
 
-void bats_hardware_look(struct bats_hardware *hardware)
+uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
 {
-    *hardware = (struct bats_hardware){0};
+    (void)bind, (void)share;
+    return 0;
+}
+
+uint32_t bats_hardware_bind_to(enum bats_bind bind, const char *holds)
+{
+    (void)bind, (void)holds;
+    return 0;
 }
 
 #endif

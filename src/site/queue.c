@@ -26,11 +26,9 @@ enum state { NONE, WANTED, SENT, UNSURE, QUEUED, RUNS, ENDED };
 
 struct job {
     enum state state;
-    char id[BATS_JOB_ID], mark[BATS_JOB_ID], reason[BATS_JOB_ID];
+    struct bats_job_view is; /* as far as the system has told */
     int64_t sent_us; /* start of the submission; 0: by an earlier session */
     int64_t submitted_us;
-    int64_t submit_s, start_s, end_s; /* from the system; 0: unknown */
-    double rate;
     int64_t cancel_us; /* when to cancel the job; 0: never */
     int64_t ended_us;
     uint32_t missed; /* lists without the job */
@@ -74,7 +72,7 @@ static void tell(struct bats_queue *j, const struct bats_queue_news *news)
     struct bats_queue_news *last = &j->news[j->n_news++];
     *last = *news;
     if (news->place != BATS_NO_JOB)
-        strcpy(last->id, j->jobs[news->place].id);
+        strcpy(last->id, j->jobs[news->place].is.id);
 }
 
 static void say(struct bats_queue *j, const char *format, ...)
@@ -119,7 +117,8 @@ static void end(struct bats_queue *j, uint32_t place)
     j->is_stale = true;
     tell(j,
          &(struct bats_queue_news){.type = BATS_QUEUE_ENDED, .place = place});
-    if (job->id[0] == '\0' || (!j->o.rules.accounts && job->start_s == 0))
+    if (job->is.id[0] == '\0' ||
+        (!j->o.rules.accounts && job->is.start_s == 0))
         bill(j, place, 0);
 }
 
@@ -128,16 +127,9 @@ static void lose(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
     int64_t now_s = (int64_t)time(NULL);
-    if (job->end_s == 0 || job->end_s > now_s)
-        job->end_s = now_s;
+    if (job->is.end_s == 0 || job->is.end_s > now_s)
+        job->is.end_s = now_s;
     end(j, place);
-}
-
-/* The bill of a job for the time that it was held. */
-static bats_money bill_by_time(const struct job *job)
-{
-    return bats_job_bill_by_time(&(struct bats_job_view){
-        .start_s = job->start_s, .end_s = job->end_s, .rate = job->rate});
 }
 
 /* Stores the number of the job. If another place had the number, its job is
@@ -147,14 +139,14 @@ static void name_job(struct bats_queue *j, uint32_t place, const char *id)
     struct job *job = &j->jobs[place];
     for (uint32_t i = 0; i < j->o.n; i++)
         if ((j->jobs[i].state == QUEUED || j->jobs[i].state == RUNS) &&
-            strcmp(j->jobs[i].id, id) == 0) {
+            strcmp(j->jobs[i].is.id, id) == 0) {
             say(j,
                 "%s has given the number %s to another job: the one that "
                 "had it is gone",
                 j->o.system->name, id);
             lose(j, i);
         }
-    strcpy(job->id, id);
+    strcpy(job->is.id, id);
     job->state = QUEUED;
     tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_SUBMITTED,
                                       .place = place});
@@ -165,18 +157,19 @@ static void update(struct bats_queue *j, uint32_t place,
                    const struct bats_job_view *view)
 {
     struct job *job = &j->jobs[place];
-    bool changed = job->state != RUNS || job->end_s != view->end_s;
+    bool changed = job->state != RUNS || job->is.end_s != view->end_s;
     if (job->state == UNSURE || job->state == SENT)
         name_job(j, place, view->id);
-    job->submit_s = view->submit_s;
-    strcpy(job->reason, view->reason);
+    struct bats_job_view before = job->is;
     job->missed = 0;
-    if (view->rate >= 0)
-        job->rate = view->rate;
-    if (view->phase == BATS_JOB_WAITS)
+    job->is = *view;
+    if (view->rate < 0)
+        job->is.rate = before.rate;
+    if (view->phase == BATS_JOB_WAITS) { /* its times are only planned */
+        job->is.start_s = before.start_s;
+        job->is.end_s = before.end_s;
         return;
-    job->start_s = view->start_s;
-    job->end_s = view->end_s;
+    }
     if (view->phase == BATS_JOB_ENDED) {
         end(j, place);
     } else if (changed) {
@@ -223,9 +216,9 @@ void bats_queue_destroy(struct bats_queue *j)
 void bats_queue_submit(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
-    *job =
-        (struct job){.state = WANTED, .rate = -1, .number = job->number + 1};
-    snprintf(job->mark, sizeof job->mark, "%s.%lu.%lu.%s", j->o.tag,
+    *job = (struct job){
+        .state = WANTED, .is.rate = -1, .number = job->number + 1};
+    snprintf(job->is.mark, sizeof job->is.mark, "%s.%lu.%lu.%s", j->o.tag,
              (unsigned long)place, (unsigned long)job->number,
              j->o.requests[place].mark);
     j->n++;
@@ -236,13 +229,8 @@ void bats_queue_adopt(struct bats_queue *j, uint32_t place,
 {
     struct job *job = &j->jobs[place];
     *job = (struct job){.state = QUEUED,
-                        .rate = view->rate,
-                        .submit_s = view->submit_s,
-                        .start_s = view->start_s,
-                        .end_s = view->end_s,
+                        .is = *view,
                         .submitted_us = bats_now_us(CLOCK_MONOTONIC)};
-    strcpy(job->id, view->id);
-    strcpy(job->mark, view->mark);
     j->n++;
 }
 
@@ -267,7 +255,7 @@ uint32_t bats_queue_find(const struct bats_queue *j, const char *id,
         const struct job *job = &j->jobs[i];
         *unsure |= job->state == SENT || job->state == UNSURE;
         if ((job->state == QUEUED || job->state == RUNS) &&
-            job->cancel_us == 0 && strcmp(job->id, id) == 0)
+            job->cancel_us == 0 && strcmp(job->is.id, id) == 0)
             return i;
     }
     return BATS_NO_JOB;
@@ -277,13 +265,14 @@ int64_t bats_queue_age(const struct bats_queue *j, uint32_t place,
                        int64_t now_us, bool *known)
 {
     const struct job *job = &j->jobs[place];
-    int64_t waited_s = job->start_s - job->submit_s - 1; /* whole seconds */
-    *known = job->start_s > 0;
+    int64_t waited_s =
+        job->is.start_s - job->is.submit_s - 1; /* whole seconds */
+    *known = job->is.start_s > 0;
     if (job->sent_us == 0)
-        return job->start_s > 0
-                   ? ((int64_t)time(NULL) + 1 - job->start_s) * 1000000
+        return job->is.start_s > 0
+                   ? ((int64_t)time(NULL) + 1 - job->is.start_s) * 1000000
                    : INT64_MAX;
-    if (job->start_s == 0 || waited_s < 0)
+    if (job->is.start_s == 0 || waited_s < 0)
         waited_s = 0;
     return now_us - job->sent_us - waited_s * 1000000;
 }
@@ -308,10 +297,10 @@ void bats_queue_waiting(const struct bats_queue *j,
             waiting->since_us = job->submitted_us;
         for (uint32_t k = 0; k < j->o.n; k++)
             same += j->jobs[k].state == QUEUED &&
-                    strcmp(j->jobs[k].reason, job->reason) == 0;
+                    strcmp(j->jobs[k].is.reason, job->is.reason) == 0;
         if (same > most) {
             most = same;
-            strcpy(waiting->reason, job->reason);
+            strcpy(waiting->reason, job->is.reason);
         }
     }
 }
@@ -367,9 +356,9 @@ static uint32_t find_view(const struct bats_queue *j,
     for (uint32_t i = 0; i < j->o.n; i++) {
         const struct job *job = &j->jobs[i];
         if (job->state != NONE && job->state != ENDED &&
-            strcmp(job->mark, view->mark) == 0 &&
-            (job->id[0] == '\0' || strcmp(job->id, view->id) == 0) &&
-            (job->submit_s == 0 || job->submit_s == view->submit_s))
+            strcmp(job->is.mark, view->mark) == 0 &&
+            (job->is.id[0] == '\0' || strcmp(job->is.id, view->id) == 0) &&
+            (job->is.submit_s == 0 || job->is.submit_s == view->submit_s))
             return i;
     }
     return BATS_NO_JOB;
@@ -463,8 +452,8 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
     while (rc > 0 && j->o.system->jobs->read_bills(&answer, &b))
         for (uint32_t i = 0; i < j->o.n; i++)
             if (b.is_final && j->jobs[i].state == ENDED &&
-                bats_job_is_billed(&b, j->o.name, j->jobs[i].id,
-                                   j->jobs[i].submit_s)) {
+                bats_job_is_billed(&b, j->o.name, j->jobs[i].is.id,
+                                   j->jobs[i].is.submit_s)) {
                 bill(j, i, bats_job_bill(b.rate, b.seconds));
                 break;
             }
@@ -472,18 +461,18 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
         const struct job *job = &j->jobs[i];
         int64_t late_us = now_us - job->ended_us;
         int64_t late_s = j->o.rules.late_s;
-        if (late_s == 0 && strchr(job->id, '_') != NULL)
+        if (late_s == 0 && strchr(job->is.id, '_') != NULL)
             late_s = LATE_S;
-        if (rc > 0 && job->state == ENDED && job->start_s == 0 && late_s > 0 &&
-            late_us > late_s * 1000000)
+        if (rc > 0 && job->state == ENDED && job->is.start_s == 0 &&
+            late_s > 0 && late_us > late_s * 1000000)
             bill(j, i, 0); /* it has never begun */
         if (job->state != ENDED || late_us < BILL_US)
             continue;
         say(j,
             "the accounting of %s does not know the end of job %s: it is "
             "charged for the time it was held",
-            j->o.system->name, job->id);
-        bill(j, i, bill_by_time(job));
+            j->o.system->name, job->is.id);
+        bill(j, i, bats_job_bill_by_time(&job->is));
     }
     say_late(j, now_us);
 }
@@ -532,7 +521,7 @@ static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
             continue;
         if (is_early(job->cancel_us, now_us, due_us))
             continue;
-        ids[j->n_told] = job->id;
+        ids[j->n_told] = job->is.id;
         j->told[j->n_told++] = i;
     }
     if (j->n_told == 0)
@@ -568,7 +557,7 @@ static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     for (j->n_sent = 1; j->n_sent < j->together && follows(j, i + j->n_sent);)
         j->n_sent++;
     request.name = j->o.name;
-    request.mark = j->jobs[i].mark;
+    request.mark = j->jobs[i].is.mark;
     request.copies = j->n_sent;
     j->o.system->jobs->submit(&request, &argv, &script);
     if (script == NULL)
@@ -624,7 +613,7 @@ static void bill_without_accounts(struct bats_queue *j)
 {
     for (uint32_t i = 0; i < j->o.n; i++)
         if (j->jobs[i].state == ENDED)
-            bill(j, i, bill_by_time(&j->jobs[i]));
+            bill(j, i, bats_job_bill_by_time(&j->jobs[i].is));
 }
 
 /* Asks at once when jobs have ended, else as often as for the list. */
@@ -639,7 +628,7 @@ static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     }
     for (uint32_t i = 0; i < j->o.n && n < AT_ONCE; i++)
         if (j->jobs[i].state == ENDED)
-            ids[n++] = j->jobs[i].id;
+            ids[n++] = j->jobs[i].is.id;
     if (n == 0 || (!j->is_stale && is_early(j->bills_us + interval(j, now_us),
                                             now_us, due_us)))
         return false;

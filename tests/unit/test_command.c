@@ -1,4 +1,4 @@
-#include "exec/process/spawner.h"
+#include "exec/process/family.h"
 #include "helpers/test.h"
 
 TEST(plain_words_need_no_shell)

@@ -4,7 +4,6 @@
 #include "helpers/directory.h"
 #include "site/hardware.h"
 #include "site/node.h"
-#include "site/resources.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,17 +25,17 @@ TEST_WITH(the_least_limit_of_all_control_groups_above_counts, enter_directory,
                          mkdir("memory", 0700) | mkdir("memory/old", 0700),
                      0);
     write_text("groups", "12:cpu,cpuacct:/x\n0::/job/step\n");
-    assert_true(bats_resources_limit("groups", directory) == UINT64_MAX);
+    assert_true(bats_node_limit("groups", directory) == UINT64_MAX);
     write_text("job/step/memory.max", "max\n");
     write_text("job/memory.max", "4096\n");
-    assert_true(bats_resources_limit("groups", directory) == 4096);
+    assert_true(bats_node_limit("groups", directory) == 4096);
     write_text("job/step/memory.max", "2048\n");
     write_text("memory.max", "1024\n");
-    assert_true(bats_resources_limit("groups", directory) == 1024);
+    assert_true(bats_node_limit("groups", directory) == 1024);
     write_text("groups", "3:memory:/old\n");
     write_text("memory/old/memory.limit_in_bytes", "512\n");
-    assert_true(bats_resources_limit("groups", directory) == 512);
-    assert_true(bats_resources_limit("none", directory) == UINT64_MAX);
+    assert_true(bats_node_limit("groups", directory) == 512);
+    assert_true(bats_node_limit("none", directory) == UINT64_MAX);
 }
 
 TEST(a_job_may_use_what_it_asked_for_and_the_gpus_of_its_step)
@@ -46,12 +45,12 @@ TEST(a_job_may_use_what_it_asked_for_and_the_gpus_of_its_step)
     setenv("SLURM_CPUS_ON_NODE", "4", 1);
     setenv("ROCR_VISIBLE_DEVICES", "2,3", 1);
     unsetenv("CUDA_VISIBLE_DEVICES");
-    bats_resources_look(&node);
+    bats_node_look_at_resources(&node);
     assert_true(node.usable_bytes == 12 << 20);
     assert_string_equal(node.gpus, "2,3");
     setenv("SLURM_MEM_PER_NODE", "5", 1);
     setenv("CUDA_VISIBLE_DEVICES", "GPU-1", 1);
-    bats_resources_look(&node);
+    bats_node_look_at_resources(&node);
     assert_true(node.usable_bytes == 5 << 20);
     assert_string_equal(node.gpus, "GPU-1");
 }

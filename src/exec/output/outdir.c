@@ -66,38 +66,31 @@ bool bats_outdir_in_use(const char *dir)
     return n > 0;
 }
 
-/* Lists the names of files. Names begin with the time of the run, so sorting
- * them sorts the runs. */
-static int list_names(struct bats_outdir *d, struct bats_error *err)
+/* Lists the files. Names begin with the time of the run, so sorting them sorts
+ * the runs. */
+static int list_files(struct bats_outdir *d, struct bats_error *err)
 {
-    struct dirent **list = NULL;
-    int n = scandir(d->dir, &list, is_index, alphasort);
-    int rc = 0;
+    int n = scandir(d->dir, &d->files, is_index, alphasort);
     if (n < 0 && errno != ENOENT)
         return bats_error_set(err, BATS_EINPUT, "%.300s: %s", d->dir,
                               strerror(errno));
     if (n <= 0)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%.300s: there is no output of a run here "
-                            "(of 'bats-mpi run --output stream')",
-                            d->dir);
-    else if (!(d->names = calloc((size_t)n, sizeof *d->names)))
-        rc = bats_no_memory(err);
+        return bats_error_set(err, BATS_EINPUT,
+                              "%.300s: there is no output of a run here "
+                              "(of 'bats-mpi run --output stream')",
+                              d->dir);
     for (int i = 0; i < n; i++) {
-        list[i]->d_name[strlen(list[i]->d_name) - strlen(SUFFIX)] = '\0';
-        if (rc == 0 && !(d->names[i] = strdup(list[i]->d_name)))
-            rc = bats_no_memory(err);
-        d->n_names += rc == 0;
-        free(list[i]);
+        char *name = d->files[i]->d_name;
+        name[strlen(name) - strlen(SUFFIX)] = '\0';
     }
-    free(list);
-    return rc;
+    d->n_files = (size_t)n;
+    return 0;
 }
 
 /* Compares the part of a name that identifies the run: "stream-RUN-RANK". */
 static bool same_run(const struct bats_outdir *d, uint32_t a, uint32_t b)
 {
-    const char *x = d->names[a], *y = d->names[b];
+    const char *x = d->files[a]->d_name, *y = d->files[b]->d_name;
     const char *x_end = strrchr(x, '-'), *y_end = strrchr(y, '-');
     return x_end - x == y_end - y && strncmp(x, y, (size_t)(x_end - x)) == 0;
 }
@@ -147,7 +140,7 @@ static void disown(struct bats_outdir *d,
 static int read_index(struct bats_outdir *d, uint32_t file,
                       struct bats_error *err)
 {
-    FILE *in = open_file(d, d->names[file], SUFFIX, err);
+    FILE *in = open_file(d, d->files[file]->d_name, SUFFIX, err);
     struct bats_outdir_entry entry = {.file = file};
     char line[256];
     int stopped, rc = 0;
@@ -158,7 +151,7 @@ static int read_index(struct bats_outdir *d, uint32_t file,
         complain(d,
                  "%.200s/%.100s" SUFFIX " is not an index that this version "
                  "can read; its tasks are left out",
-                 d->dir, d->names[file]);
+                 d->dir, d->files[file]->d_name);
         fclose(in);
         return 0;
     }
@@ -169,12 +162,12 @@ static int read_index(struct bats_outdir *d, uint32_t file,
                      "%.200s/%.100s" SUFFIX ":%" PRIu64
                      ": the last line is cut short and left out: its writer "
                      "was stopped there, or is just writing",
-                     d->dir, d->names[file], number);
+                     d->dir, d->files[file]->d_name, number);
         else if (!parse_line(line, &entry, &stopped))
             complain(d,
                      "%.200s/%.100s" SUFFIX ":%" PRIu64
                      ": this line is garbled and left out",
-                     d->dir, d->names[file], number);
+                     d->dir, d->files[file]->d_name, number);
         else if (!stopped)
             rc = add(d, &entry, err);
         else if (stopped == BATS_OUTFILE_DISOWNED)
@@ -229,8 +222,8 @@ int bats_outdir_open(struct bats_outdir *outdir, const char *dir,
     struct bats_outdir *d = outdir;
     *d = (struct bats_outdir){.complain = d->complain, .context = d->context};
     d->dir = strdup(dir);
-    int rc = d->dir ? list_names(d, err) : bats_no_memory(err);
-    for (uint32_t i = 0; rc == 0 && i < d->n_names; i++)
+    int rc = d->dir ? list_files(d, err) : bats_no_memory(err);
+    for (uint32_t i = 0; rc == 0 && i < d->n_files; i++)
         rc = read_index(d, i, err);
     if (rc < 0) {
         bats_outdir_release(d);
@@ -242,9 +235,9 @@ int bats_outdir_open(struct bats_outdir *outdir, const char *dir,
 
 void bats_outdir_release(struct bats_outdir *outdir)
 {
-    for (size_t i = 0; i < outdir->n_names; i++)
-        free(outdir->names[i]);
-    free(outdir->names);
+    for (size_t i = 0; i < outdir->n_files; i++)
+        free(outdir->files[i]);
+    free(outdir->files);
     free(outdir->entries);
     free(outdir->dir);
     *outdir = (struct bats_outdir){0};
@@ -333,7 +326,8 @@ int bats_outdir_read(const struct bats_outdir *outdir,
 {
     if (entry->begin == entry->end)
         return 0;
-    FILE *in = open_file(outdir, outdir->names[entry->file], ".out", err);
+    FILE *in =
+        open_file(outdir, outdir->files[entry->file]->d_name, ".out", err);
     if (!in)
         return BATS_ESYS;
     int rc = read_chunks(in, entry, stream, take, context);
@@ -341,7 +335,7 @@ int bats_outdir_read(const struct bats_outdir *outdir,
         complain(outdir,
                  "%.200s/%.100s.out: the output of task %" PRIu64
                  " is damaged or incomplete",
-                 outdir->dir, outdir->names[entry->file],
+                 outdir->dir, outdir->files[entry->file]->d_name,
                  (uint64_t)entry->task + 1);
     fclose(in);
     return rc;

@@ -22,6 +22,8 @@
 
 #include "bats/error.h"
 
+struct dirent;
+
 struct bats_outdir_entry {
     uint32_t task; /* index in the bag */
     uint32_t attempt;
@@ -35,8 +37,8 @@ struct bats_outdir_entry {
 
 struct bats_outdir {
     char *dir;
-    char **names; /* file names without .out and .index */
-    size_t n_names;
+    struct dirent **files; /* their names without .out and .index */
+    size_t n_files;
     struct bats_outdir_entry *entries; /* the attempts that count, sorted by
                                         * task */
     size_t n;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,153 @@ void bats_family_guard(struct bats_family *family, pid_t group)
     *(volatile pid_t *)family->group = group;
 }
 
+/* ---- lines that need no shell ---- */
+
+static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                            "abcdefghijklmnopqrstuvwxyz"
+                            "0123456789_./:=,+@%-";
+static const char blank[] = " \t";
+
+/* Words that dash and bash execute or interpret themselves, except `true` and
+ * `false`, whose programs do the same. */
+static const char *const shell_words[] = {
+    ".",       ":",        "alias",    "bg",     "bind",      "break",
+    "builtin", "caller",   "case",     "cd",     "chdir",     "command",
+    "compgen", "complete", "continue", "coproc", "declare",   "dirs",
+    "disown",  "do",       "done",     "echo",   "elif",      "else",
+    "enable",  "esac",     "eval",     "exec",   "exit",      "export",
+    "fc",      "fg",       "fi",       "for",    "function",  "getopts",
+    "hash",    "help",     "history",  "if",     "in",        "jobs",
+    "kill",    "let",      "local",    "logout", "mapfile",   "popd",
+    "printf",  "pushd",    "pwd",      "read",   "readarray", "readonly",
+    "return",  "select",   "set",      "shift",  "shopt",     "source",
+    "suspend", "test",     "then",     "time",   "times",     "trap",
+    "type",    "typeset",  "ulimit",   "umask",  "unalias",   "unset",
+    "until",   "wait",     "while"};
+
+static bool for_shell(const char *word)
+{
+    if (strchr(word, '='))
+        return true;
+    for (size_t i = 0; i < sizeof shell_words / sizeof *shell_words; i++)
+        if (strcmp(word, shell_words[i]) == 0)
+            return true;
+    return false;
+}
+
+char **bats_command_split(const char *line)
+{
+    size_t n = strlen(line);
+    size_t words = n / 2 + 2; /* upper limit, with the NULL */
+
+    line += strspn(line, blank);
+    if (!*line)
+        return NULL;
+    for (const char *s = line; *s;) {
+        s += strspn(s, plain);
+        if (*s && !strchr(blank, *s))
+            return NULL;
+        s += strspn(s, blank);
+    }
+
+    char **argv = malloc(words * sizeof *argv + n + 1);
+    if (!argv)
+        return NULL;
+    char *text = (char *)(argv + words);
+    char *rest;
+    size_t i = 0;
+    strcpy(text, line);
+    for (char *word = strtok_r(text, blank, &rest); word;
+         word = strtok_r(NULL, blank, &rest))
+        argv[i++] = word;
+    argv[i] = NULL;
+    if (for_shell(argv[0])) {
+        free(argv);
+        return NULL;
+    }
+    return argv;
+}
+
+/* ---- starting a task ---- */
+
+/* Opens /dev/null as a descriptor above 2. Missing standard descriptors of
+ * this process are filled, so that no pipe gets their numbers. */
+static int open_null(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= 2);
+    return fd;
+}
+
+/* False, with errno: there is no /dev/null, or memory is short. */
+static bool prepare(struct bats_family *family, const char *workdir)
+{
+    sigset_t all, none;
+    family->null = open_null();
+    if (family->null < 0 ||
+        (workdir != NULL && (family->workdir = strdup(workdir)) == NULL))
+        return false;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(&family->attributes, &all);
+    posix_spawnattr_setsigmask(&family->attributes, &none);
+    posix_spawnattr_setpgroup(&family->attributes, 0);
+    posix_spawnattr_setflags(&family->attributes, POSIX_SPAWN_SETSIGDEF |
+                                                      POSIX_SPAWN_SETSIGMASK |
+                                                      POSIX_SPAWN_SETPGROUP);
+    return true;
+}
+
+/* Returns 0 or an errno. */
+static int add_actions(posix_spawn_file_actions_t *actions,
+                       const struct bats_family *family, const int fds[2])
+{
+    int code = posix_spawn_file_actions_adddup2(actions, family->null, 0);
+    if (code == 0)
+        code = posix_spawn_file_actions_adddup2(actions, fds[0], 1);
+    if (code == 0)
+        code = posix_spawn_file_actions_adddup2(actions, fds[1], 2);
+    if (code == 0)
+        code = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+    if (code == 0 && family->workdir != NULL)
+        code = posix_spawn_file_actions_addchdir_np(actions, family->workdir);
+    return code;
+}
+
+/* True if the environment has exported functions, which only bash can call. */
+static bool has_functions(char *const *environment)
+{
+    static const char prefix[] = "BASH_FUNC_";
+    for (; *environment != NULL; environment++)
+        if (strncmp(*environment, prefix, sizeof prefix - 1) == 0)
+            return true;
+    return false;
+}
+
+int bats_family_run(const struct bats_family *family, const char *line,
+                    char **environment, const int fds[2], pid_t *pid)
+{
+    bool bash = has_functions(environment);
+    char *shell[] = {bash ? "bash" : "sh", "-c", "--", (char *)line, NULL};
+    char **argv = bash ? NULL : bats_command_split(line);
+    posix_spawn_file_actions_t actions;
+
+    posix_spawn_file_actions_init(&actions);
+    int code = add_actions(&actions, family, fds);
+    bool started = false;
+    if (code == 0 && argv)
+        started = posix_spawnp(pid, argv[0], &actions, &family->attributes,
+                               argv, environment) == 0;
+    if (code == 0 && !started)
+        code = posix_spawn(pid, bash ? "/bin/bash" : "/bin/sh", &actions,
+                           &family->attributes, shell, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    free(argv);
+    return code;
+}
+
 /* ---- children ---- */
 
 int bats_family_spare(struct bats_family *family, pid_t pid,
@@ -157,10 +305,15 @@ static bool childless(void)
            errno == ECHILD;
 }
 
-int bats_family_init(struct bats_family *family, struct bats_error *err)
+int bats_family_init(struct bats_family *family, const char *workdir,
+                     struct bats_error *err)
 {
     struct list list = {0};
-    *family = (struct bats_family){.alive = -1};
+    *family = (struct bats_family){.null = -1, .alive = -1};
+    posix_spawnattr_init(&family->attributes);
+    if (!prepare(family, workdir))
+        return bats_error_set(err, BATS_ESYS, "cannot open /dev/null: %s",
+                              strerror(errno));
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (!start_guard(family))
         return bats_error_set(err, BATS_ESYS,
@@ -187,8 +340,12 @@ void bats_family_release(struct bats_family *family)
             ;
     if (family->group != NULL)
         munmap(family->group, sizeof *family->group);
+    if (family->null >= 0)
+        close(family->null);
+    posix_spawnattr_destroy(&family->attributes);
+    free(family->workdir);
     free(family->strangers);
-    *family = (struct bats_family){.alive = -1};
+    *family = (struct bats_family){.null = -1, .alive = -1};
 }
 
 pid_t bats_family_sweep(struct bats_family *family, bool force)

@@ -1,5 +1,5 @@
 /*
- * family: the processes of tasks.
+ * family: starts the processes of tasks, and ends what they leave behind.
  *
  * Layer: exec, private to the runner. Model: this process is a "child
  * subreaper" (prctl(2)): descendants that outlive their parents become its
@@ -11,6 +11,12 @@
  * Children that existed before (MPI may have some) are never touched.
  * Processes under another user id cannot be killed and are left alone.
  *
+ * A task is started by posix_spawn, which does not copy the memory of an MPI
+ * process. It leads its own process group, has all signals unblocked with
+ * default actions, /dev/null as standard input and no descriptor above 2. A
+ * line that needs no shell is run directly; if that fails for any reason, the
+ * shell runs the line, and gives the message and the exit status.
+ *
  * If this process is killed outright, a guard kills the running task: a small
  * process that sleeps on a pipe whose other end only this process holds. When
  * that is closed, the guard sends KILL to the process group named in a shared
@@ -19,6 +25,7 @@
 #ifndef BATS_FAMILY_H
 #define BATS_FAMILY_H
 
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,14 +37,34 @@ struct bats_family {
     pid_t *strangers; /* children that do not belong to tasks */
     size_t n, capacity;
     pid_t guard;
-    int alive;    /* this process's end of the guard's pipe; -1: no family */
-    pid_t *group; /* the page shared with the guard; 0: no task */
+    int alive;     /* this process's end of the guard's pipe; -1: no family */
+    pid_t *group;  /* the page shared with the guard; 0: no task */
+    int null;      /* /dev/null; -1: no family */
+    char *workdir; /* of tasks; NULL: that of this process */
+    posix_spawnattr_t attributes;
 };
 
-/* Descriptors 0 to 2 must be open. BATS_ENOMEM, BATS_ESYS. Release it also
- * after a failure. */
-int bats_family_init(struct bats_family *family, struct bats_error *err);
+/* `workdir` of tasks may be NULL. Descriptors 0 to 2 are open afterwards.
+ * BATS_ENOMEM, BATS_ESYS. Release it also after a failure. */
+int bats_family_init(struct bats_family *family, const char *workdir,
+                     struct bats_error *err);
 void bats_family_release(struct bats_family *family);
+
+/* Runs `line` with standard output on fds[0] and standard error on fds[1]
+ * (both above 2). Returns 0 and fills *pid, or an errno: not even the shell
+ * could be started. */
+int bats_family_run(const struct bats_family *family, const char *line,
+                    char **environment, const int fds[2], pid_t *pid);
+
+/*
+ * Splits `line` into an argument vector in one block for free(). NULL if a
+ * shell has to run the line, or if memory is short, in which case the shell
+ * may still succeed. A line is run directly if it consists of plain words only
+ * (letters, digits and _ . / : = , + @ % -) with blanks between them, and the
+ * first word is neither an assignment nor one that a shell would interpret.
+ * NULL is always safe.
+ */
+char **bats_command_split(const char *line);
 
 /* Names the process group of the running task; 0: none. */
 void bats_family_guard(struct bats_family *family, pid_t group);

@@ -15,7 +15,6 @@
 #include "exec/process/environment.h"
 #include "exec/process/family.h"
 #include "exec/process/pace.h"
-#include "exec/process/spawner.h"
 #include "util/now.h"
 #include "util/wake.h"
 
@@ -38,7 +37,6 @@ enum phase {
 struct bats_runner {
     struct bats_runner_options options;
     struct bats_environment environment;
-    struct bats_spawner spawner;
     struct bats_family family;
     struct bats_outlet *outlet;
 
@@ -87,15 +85,14 @@ int bats_runner_create(const struct bats_runner_options *options,
     if (!r)
         return bats_no_memory(err);
     r->options = *options;
-    r->pidfd = r->family.alive = r->spawner.null = -1;
+    r->pidfd = r->family.alive = r->family.null = -1;
     if (r->options.vmstat == NULL)
         r->options.vmstat = "/proc/vmstat";
     r->oom_kills = bats_family_oom_kills(r->options.vmstat);
     bats_wake_mask(&r->woken);
     notice_children();
     if ((rc = bats_environment_init(&r->environment, environ, err)) ||
-        (rc = bats_spawner_init(&r->spawner, options->workdir, err)) ||
-        (rc = bats_family_init(&r->family, err)) ||
+        (rc = bats_family_init(&r->family, options->workdir, err)) ||
         (rc = bats_outlet_create(&r->options, &r->outlet, err))) {
         bats_runner_destroy(r);
         return rc;
@@ -128,7 +125,6 @@ void bats_runner_destroy(struct bats_runner *r)
     bats_outlet_destroy(r->outlet);
     bats_family_release(&r->family);
     bats_environment_release(&r->environment);
-    bats_spawner_release(&r->spawner);
     free(r);
 }
 
@@ -166,8 +162,7 @@ static int start_process(struct bats_runner *r,
     int rc = bats_outlet_open(r->outlet, task, fds, err);
     if (rc)
         return rc;
-    rc = bats_spawner_run(&r->spawner, task->command, environment, fds,
-                          &r->pid);
+    rc = bats_family_run(&r->family, task->command, environment, fds, &r->pid);
     if (rc == EAGAIN || rc == ENOMEM) {
         bats_outlet_close(r->outlet);
         return bats_error_set(err, BATS_ESYS, "cannot start a process: %s",
