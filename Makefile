@@ -106,7 +106,7 @@ RUN_SRC = $(addprefix src/run/, \
 	survey.c watchdog.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
-	$(addprefix scenario/, bag.c cluster.c needs.c run.c))
+	scenario/bag.c scenario/run.c)
 REPORT_SRC = $(addprefix src/report/, \
 	causes.c finish.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
 	page.c recorded.c \

@@ -7,32 +7,6 @@
 
 #define RUNS_MAX 10000000
 
-/* Calls `add` for every item of "a, b,c"; a trailing comma is allowed. */
-static int each_item(struct bats_sections *r, const char *value,
-                     int (*add)(struct bats_sections *r, const char *item,
-                                struct bats_error *why),
-                     struct bats_error *why)
-{
-    const char *at = value;
-    do {
-        char item[64];
-        at += strspn(at, BLANKS);
-        size_t length = strcspn(at, ",");
-        const char *next = at + length;
-        while (length > 0 && strchr(BLANKS, at[length - 1]))
-            length--;
-        if (length >= sizeof item)
-            return bats_refuse(why, "'%.60s...' is too long for an item", at);
-        snprintf(item, sizeof item, "%.*s", (int)length, at);
-        int rc = add(r, item, why);
-        if (rc < 0)
-            return rc;
-        at = next + (*next == ',');
-        at += strspn(at, BLANKS);
-    } while (*at != '\0');
-    return 0;
-}
-
 static int set_billing(struct bats_sections *r, const char *value,
                        struct bats_error *why)
 {
@@ -45,7 +19,7 @@ static int set_billing(struct bats_sections *r, const char *value,
                              value);
 }
 
-static int add_policy(struct bats_sections *r, const char *item,
+static int add_policy(struct bats_sections *r, char *item,
                       struct bats_error *why)
 {
     struct bats_scenario *s = r->object;
@@ -62,7 +36,7 @@ static int add_policy(struct bats_sections *r, const char *item,
 static int set_policy(struct bats_sections *r, const char *value,
                       struct bats_error *why)
 {
-    return each_item(r, value, add_policy, why);
+    return bats_scenario_each(r, value, add_policy, why);
 }
 
 /* Parses "+10%": 1.1. */
@@ -119,7 +93,7 @@ static int read_budget(const char *item, struct bats_scenario_budget *budget,
     return 0;
 }
 
-static int add_budget(struct bats_sections *r, const char *item,
+static int add_budget(struct bats_sections *r, char *item,
                       struct bats_error *why)
 {
     struct bats_scenario *s = r->object;
@@ -140,23 +114,24 @@ static int add_budget(struct bats_sections *r, const char *item,
 static int set_budget(struct bats_sections *r, const char *value,
                       struct bats_error *why)
 {
-    return each_item(r, value, add_budget, why);
+    return bats_scenario_each(r, value, add_budget, why);
 }
 
 /* Parses "7" or "1-100". */
-static int add_seeds(struct bats_sections *r, const char *item,
+static int add_seeds(struct bats_sections *r, char *item,
                      struct bats_error *why)
 {
     struct bats_scenario *s = r->object;
-    char first[64];
     uint32_t from = 0, to = 0;
-    const char *dash = strchr(item, '-');
-    snprintf(first, sizeof first, "%.*s",
-             dash ? (int)(dash - item) : (int)strlen(item), item);
-    int rc = bats_sections_count(first, UINT32_MAX, &from, why);
+    char *dash = strchr(item, '-');
+    if (dash)
+        *dash = '\0';
+    int rc = bats_sections_count(item, UINT32_MAX, &from, why);
     to = from;
     if (rc == 0 && dash)
         rc = bats_sections_count(dash + 1, UINT32_MAX, &to, why);
+    if (dash)
+        *dash = '-';
     if (rc < 0)
         return rc;
     if (to < from || s->n_seeds + (to - from) >= BATS_SCENARIO_SEEDS)
@@ -177,7 +152,7 @@ static int add_seeds(struct bats_sections *r, const char *item,
 static int set_seeds(struct bats_sections *r, const char *value,
                      struct bats_error *why)
 {
-    return each_item(r, value, add_seeds, why);
+    return bats_scenario_each(r, value, add_seeds, why);
 }
 
 static int set_deadline(struct bats_sections *r, const char *value,
@@ -314,13 +289,14 @@ static const struct bats_policy *default_policy(const struct bats_scenario *s)
 int bats_scenario_run_settle(struct bats_sections *r)
 {
     struct bats_scenario *s = r->object;
+    char unlimited[] = "unlimited", one[] = "1";
     int rc = 0;
     if (s->n_policies == 0)
-        rc = add_policy(r, bats_policy_name(default_policy(s)), r->err);
+        s->policies[s->n_policies++] = default_policy(s);
     if (rc == 0 && s->n_budgets == 0)
-        rc = add_budget(r, "unlimited", r->err);
+        rc = add_budget(r, unlimited, r->err);
     if (rc == 0 && s->n_seeds == 0)
-        rc = add_seeds(r, "1", r->err);
+        rc = add_seeds(r, one, r->err);
     if (rc == 0 && s->engine.preempt_lead >= s->platform.window)
         return FAIL(r, bats_scenario_line(r, RUN, NULL),
                     "grace has to be shorter than a window");

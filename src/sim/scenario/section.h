@@ -8,6 +8,9 @@
 #ifndef BATS_SIM_SECTION_H
 #define BATS_SIM_SECTION_H
 
+#include <stdio.h>
+#include <string.h>
+
 #include "input/sections.h"
 #include "sim/scenario.h"
 
@@ -22,7 +25,6 @@ enum { RUN, BAG, CLUSTER, KINDS };
 
 extern const struct bats_key bats_scenario_run_keys[];
 extern const struct bats_key bats_scenario_bag_keys[];
-extern const struct bats_key bats_scenario_cluster_keys[];
 
 /* Settles goal and strategy, and checks that they are compatible. */
 int bats_scenario_run_goal(struct bats_sections *r);
@@ -35,16 +37,33 @@ int bats_scenario_run_settle(struct bats_sections *r);
  * or the tasks of the workflow. */
 int bats_scenario_bag_settle(struct bats_sections *r);
 
-/* Settles clusters and machines, once billing and window are known. */
-int bats_scenario_clusters_settle(struct bats_sections *r);
-
-/* Parses "1:70, 4/8G:20" into kind and share. */
-int bats_scenario_needs_parse(struct bats_scenario *s, const char *value,
-                              struct bats_error *why);
-
 /* Settles the needs of tasks and the resources of machines, once both are
  * known. */
 int bats_scenario_needs_settle(struct bats_sections *r);
+
+/* Calls `add` for every item of "a, b,c"; a trailing comma is allowed. */
+static inline int bats_scenario_each(
+    struct bats_sections *r, const char *value,
+    int (*add)(struct bats_sections *r, char *item, struct bats_error *why),
+    struct bats_error *why)
+{
+    int rc = 0;
+    for (const char *at = value; rc == 0;) {
+        char item[64];
+        at += strspn(at, BLANKS);
+        size_t n = strcspn(at, ","), length = n;
+        while (length > 0 && strchr(BLANKS, at[length - 1]))
+            length--;
+        if (length >= sizeof item)
+            return bats_refuse(why, "'%.60s...' is too long for an item", at);
+        snprintf(item, sizeof item, "%.*s", (int)length, at);
+        rc = add(r, item, why);
+        at += n + (at[n] == ',');
+        if (at[strspn(at, BLANKS)] == '\0')
+            break;
+    }
+    return rc;
+}
 
 static inline unsigned bats_scenario_line(const struct bats_sections *r,
                                           size_t kind, const char *key)
