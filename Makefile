@@ -113,18 +113,15 @@ REPORT_SRC = $(addprefix src/report/, \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
 	workflows.c)
 CLI_SRC = $(addprefix src/cli/, \
-	choosing.c cli.c closing.c complete.c deadline.c \
-	dry_run.c emulation.c estimation.c expect.c frame.c help.c history.c jobs.c longest.c look.c main.c open.c options.c \
-	options_table.c \
-	options_value.c past.c past_bag.c past_record.c pools_record.c profiling.c refused.c \
-	request.c sizing.c \
-	verbs.c watch.c welcome.c) \
+	cli.c closing.c complete.c deadline.c dry_run.c estimation.c expect.c \
+	frame.c help.c history.c jobs.c look.c main.c open.c options.c \
+	options_table.c options_value.c past.c past_record.c pools_record.c profiling.c \
+	refused.c request.c verbs.c watch.c welcome.c) \
 	$(addprefix src/cli/alloc/, \
-	alloc.c dry_run.c earlier.c joining.c output.c settings.c) \
+	alloc.c dry_run.c earlier.c joining.c settings.c) \
 	$(addprefix src/cli/cmd/, \
-	export.c report.c top.c \
-	clusters.c frontier.c history.c output.c plan.c record.c run.c simulate.c sizes.c status.c tasks.c \
-	why.c worker.c)
+	clusters.c export.c frontier.c history.c output.c plan.c record.c \
+	report.c run.c simulate.c sizes.c status.c tasks.c top.c why.c worker.c)
 
 CLIENT_SRC = $(addprefix src/client/, connection.c main.c script.c)
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c

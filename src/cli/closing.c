@@ -84,11 +84,11 @@ list_categories(const struct bats_bagfile *bag,
 }
 
 /* Makes the report, without the engine's part. */
-static struct bats_report describe(const struct bats_settings *set,
-                                   const struct bats_run_options *options,
-                                   const struct bats_watch *watch, bool kept,
+static struct bats_report describe(const struct bats_watch *watch, bool kept,
                                    const struct bats_run_outcome *outcome)
 {
+    const struct bats_settings *set = watch->set;
+    const struct bats_run_options *options = watch->options;
     bool has_file = !set->is_sweep && strcmp(set->bag, "-") != 0;
     const char *record = set->record != NULL ? set->record
                          : has_file          ? set->bag
@@ -121,10 +121,10 @@ static struct bats_report describe(const struct bats_settings *set,
 }
 
 /* Prints the bill and the next step, unless --quiet. */
-static void print(const struct bats_run_options *options,
-                  const struct bats_watch *watch,
+static void print(const struct bats_watch *watch,
                   const struct bats_sched *sched, const struct bats_report *r)
 {
+    const struct bats_run_options *options = watch->options;
     char past[512];
     if ((watch->terminal >= 0 || watch->brief) && bats_report_is_brief(r))
         bats_report_print_brief(stderr, r);
@@ -146,16 +146,13 @@ static void print(const struct bats_run_options *options,
 }
 
 /* Reports and returns the exit code. */
-static int report(const struct bats_settings *set,
-                  const struct bats_run_options *options,
-                  struct bats_watch *watch, FILE *json, bool kept,
+static int report(struct bats_watch *watch, FILE *json, bool kept,
                   const struct bats_run_outcome *outcome)
 {
-    struct bats_error err;
     bats_causes_sort(&watch->causes);
-    struct bats_report r = describe(set, options, watch, kept, outcome);
+    struct bats_report r = describe(watch, kept, outcome);
     struct bats_report_category *categories =
-        list_categories(options->bag, outcome, &r.n_categories);
+        list_categories(watch->options->bag, outcome, &r.n_categories);
     struct bats_purse_status *workflows =
         bats_workflows_take(outcome->sched, &r.n_workflows);
     r.categories = categories;
@@ -164,14 +161,14 @@ static int report(const struct bats_settings *set,
     if (!kept)
         report_books(&r.snapshot, &outcome->books);
     bats_watch_finish(watch, &r.snapshot);
-    if (!set->quiet)
-        print(options, watch, outcome->sched, &r);
+    if (!watch->set->quiet)
+        print(watch, outcome->sched, &r);
     if (watch->out_errno != 0)
         bats_tell("stopped, because standard output cannot be written: %s",
                   strerror(watch->out_errno));
-    int code = json == NULL || bats_report_json(json, &r, &err) == 0
+    int code = json == NULL || bats_report_json(json, &r, &bats_why) == 0
                    ? r.exit_code
-                   : bats_complain(&err);
+                   : bats_complain(&bats_why);
     free(categories);
     free(workflows);
     return code;
@@ -180,39 +177,37 @@ static int report(const struct bats_settings *set,
 /* Writes the record first: the bill shows what is recorded. */
 static bool keep_record(struct bats_record *record)
 {
-    struct bats_error err;
-    if (record == NULL || bats_record_commit(record, &err) == 0)
+    if (record == NULL || bats_record_commit(record, &bats_why) == 0)
         return true;
     bats_record_forget(record);
-    bats_complain(&err);
+    bats_complain(&bats_why);
     return false;
 }
 
 static int finish_record(struct bats_record *record,
                          const struct bats_run_outcome *outcome, int code)
 {
-    struct bats_error err;
     struct bats_sched_status status;
     bats_sched_status(outcome->sched, &status);
     if (bats_record_finish(record, status.now, outcome->finish,
-                           outcome->signal, code, &err) == 0)
+                           outcome->signal, code, &bats_why) == 0)
         return code;
-    bats_complain(&err);
+    bats_complain(&bats_why);
     return BATS_EXIT_SYSTEM;
 }
 
 /* Keeps what the run has learned. A sample also shows the schedules for the
  * tasks left. */
-static int save_profile(const struct bats_settings *set,
-                        const struct bats_run_options *options,
-                        const struct bats_run_outcome *outcome, bool is_sample,
-                        char **path, int code)
+static int save_profile(const struct bats_watch *watch,
+                        const struct bats_run_outcome *outcome, char **path,
+                        int code)
 {
-    struct bats_error err;
+    const struct bats_settings *set = watch->set;
+    bool is_sample = watch->choosing->only;
     struct bats_profile profile;
-    int rc =
-        bats_profiling_save(options->bag, &outcome->survey.platform,
-                            outcome->sched, set->save, &profile, path, &err);
+    int rc = bats_profiling_save(watch->options->bag,
+                                 &outcome->survey.platform, outcome->sched,
+                                 set->save, &profile, path, &bats_why);
     if (rc == 0 && is_sample && outcome->finish == BATS_FINISH_SAMPLED) {
         if (!set->quiet)
             putc('\n', stderr);
@@ -223,7 +218,7 @@ static int save_profile(const struct bats_settings *set,
     if (rc < 0) {
         free(*path);
         *path = NULL;
-        return bats_complain(&err);
+        return bats_complain(&bats_why);
     }
     if (is_sample && !set->quiet) {
         putc('\n', stderr);
@@ -254,21 +249,19 @@ static int refuse(const struct bats_settings *set,
     return code;
 }
 
-int bats_closing(const struct bats_settings *set,
-                 const struct bats_run_options *options,
-                 struct bats_watch *watch, FILE *json,
+int bats_closing(struct bats_watch *watch, FILE *json,
                  const struct bats_run_outcome *outcome, char **profile)
 {
-    bool kept = keep_record(options->record);
-    bool is_sample = watch->choosing->only;
+    const struct bats_settings *set = watch->set;
+    struct bats_record *record = watch->options->record;
+    bool kept = keep_record(record);
     bats_learner_end(watch->learner, outcome->run_id);
-    *profile = NULL;
-    int code = report(set, options, watch, json, kept, outcome);
+    int code = report(watch, json, kept, outcome);
     if (outcome->refusal.code != 0)
         code = refuse(set, outcome);
-    if (is_sample || set->save != NULL)
-        code = save_profile(set, options, outcome, is_sample, profile, code);
-    if (options->record != NULL && kept)
-        code = finish_record(options->record, outcome, code);
+    if (watch->choosing->only || set->save != NULL)
+        code = save_profile(watch, outcome, profile, code);
+    if (record != NULL && kept)
+        code = finish_record(record, outcome, code);
     return code;
 }

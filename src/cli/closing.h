@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 
-#include "cli/options.h"
 #include "cli/watch.h"
 #include "run/run.h"
 
@@ -16,9 +15,7 @@
  * `json` is NULL, as JSON. `sample`, and a run with --save, keep what they
  * have learned: *profile is the file, for free(), or NULL. Removes the
  * progress line of `watch`. Returns the exit code; errors are reported. */
-int bats_closing(const struct bats_settings *set,
-                 const struct bats_run_options *options,
-                 struct bats_watch *watch, FILE *json,
+int bats_closing(struct bats_watch *watch, FILE *json,
                  const struct bats_run_outcome *outcome, char **profile);
 
 #endif

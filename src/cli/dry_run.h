@@ -1,5 +1,6 @@
 /*
- * dry_run: shows the first steps of a run without taking them.
+ * dry_run: shows the first steps of a run without taking them, and warns if
+ * emulated time cannot be as requested.
  * Layer: cli. Used by the verb run.
  */
 #ifndef BATS_DRY_RUN_H
@@ -23,5 +24,12 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
  * after its variables. Errors: BATS_ENOMEM, BATS_ESYS. */
 int bats_dry_run_list(FILE *out, const struct bats_bagfile *bag,
                       bool variables, struct bats_error *err);
+
+/* Warns on `out` if the bag has commands that a cluster with a speed above 1
+ * would have to run faster than possible, or if its @sleeps are so short that
+ * starting them takes as long. */
+void bats_emulation_warn(FILE *out, const struct bats_bagfile *bag,
+                         const struct bats_platform *platform,
+                         double time_scale);
 
 #endif

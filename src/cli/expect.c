@@ -1,60 +1,27 @@
+/* expect: what the history expects of a bag's tasks: their runtimes, memory
+ * that they need not ask for, and the order of --order longest. See past.h. */
 #include "cli/past.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "bats/rules.h"
+#include "cli/cli.h"
+#include "input/clusters_file.h"
+#include "input/workflow/names.h"
+#include "record/read/view.h"
 #include "report/words.h"
+#include "util/grow.h"
 #include "util/text.h"
 
-/* most points of a bag that are checked */
-#define LOOKS 10000
+#define SPARE 1.05      /* a request above what was used */
+#define WORTHWHILE 0.95 /* of the cost: a proposal must be cheaper */
+#define SEEN 100000     /* most tasks of the bag that are looked at */
 
-/* Mean and variation of each model over the points of the bag. */
-static int see_points(struct bats_learner *l)
-{
-    struct bats_text command = {0};
-    uint32_t every = l->points.bag->n_tasks / LOOKS + 1;
-    double x[BATS_FACTORS], *n = calloc(l->kinds.kinds.n + 1, sizeof *n);
-    int rc = n != NULL ? 0 : BATS_ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < l->points.bag->n_tasks; i += every) {
-        if (bats_bagfile_command(l->points.bag, i, &command) < 0)
-            rc = BATS_ENOMEM;
-        uint32_t k = rc == 0 ? bats_bag_kinds_of(&l->kinds, i, command.bytes)
-                             : BATS_NO_KIND;
-        if (k == BATS_NO_KIND || !bats_bag_points_at(&l->points, i, x))
-            continue;
-        struct bats_past_model *m = &l->models[k];
-        double t = bats_factors_at(&m->model, x);
-        n[k]++;
-        m->mean += t;
-        m->cv += t * t;
-    }
-    for (size_t k = 0; rc == 0 && k < l->kinds.kinds.n; k++) {
-        struct bats_past_model *m = &l->models[k];
-        m->mean /= fmax(n[k], 1);
-        m->cv = sqrt(fmax(m->cv / fmax(n[k], 1) - m->mean * m->mean, 0)) /
-                fmax(m->mean, 1e-300);
-        m->model.is_there &= n[k] > 0;
-    }
-    bats_text_release(&command);
-    free(n);
-    return rc;
-}
-
-int bats_learner_models(struct bats_learner *l, struct bats_error *err)
-{
-    if (l->points.n == 0 || l->past.n_rows == 0)
-        return 0;
-    if (bats_bag_kinds_count(&l->kinds) < 0)
-        return bats_no_memory(err);
-    l->models = calloc(l->kinds.kinds.n + 1, sizeof *l->models);
-    if (l->models == NULL)
-        return bats_no_memory(err);
-    int rc = bats_history_models(&l->past, &l->kinds.kinds, l->points.names,
-                                 l->models, err);
-    return rc == 0 && see_points(l) < 0 ? bats_no_memory(err) : rc;
-}
+/* ---- runtimes ---- */
 
 /* The seconds that the model of its kind predicts for the point of task i; 0:
  * no prediction. */
@@ -67,71 +34,283 @@ static double explained(struct bats_learner *l, uint32_t i, uint32_t kind)
                : 0;
 }
 
-double bats_learner_task(struct bats_learner *l, uint32_t i,
-                         const char *command)
+/* The expected runtime of the task that is visited, by its kind and its point
+ * of a sweep, in microseconds of virtual time; 0: unknown. */
+static double expected(struct bats_learner *l, const struct bats_tour *w)
 {
-    uint32_t kind = l->past.n_rows > 0
-                        ? bats_bag_kinds_of(&l->kinds, i, command)
-                        : BATS_NO_KIND;
-    if (kind == BATS_NO_KIND)
+    if (l->past.n_rows == 0)
         return 0;
-    double seconds = explained(l, i, kind);
+    uint32_t kind = bats_learner_kind(l, w);
+    double seconds = explained(l, w->i, kind);
     return (double)BATS_SECOND *
            (seconds > 0
                 ? seconds
                 : bats_history_last(&l->past, l->kinds.kinds.kind[kind].name));
 }
 
-/* Like bats_learner_task, on a cluster with a belief. */
-static double task_on(struct bats_learner *l, uint32_t i, const char *command,
-                      size_t cluster)
+/* The same on a cluster with a belief. */
+static double expected_on(struct bats_learner *l, const struct bats_tour *w,
+                          size_t cluster)
 {
-    uint32_t kind = bats_bag_kinds_of(&l->kinds, i, command);
-    if (!l->believes || kind == BATS_NO_KIND)
+    if (!l->believes)
         return 0;
-    double seconds = explained(l, i, kind);
+    uint32_t kind = bats_learner_kind(l, w);
+    double seconds = explained(l, w->i, kind);
     double mean = l->believed.kinds[kind].mean[cluster];
     return isfinite(l->believed.kinds[kind].level)
                ? mean * (seconds > 0 ? seconds / l->models[kind].mean : 1)
                : 0;
 }
 
-/* Prints the columns of a task. A window of a cluster is charged per
- * machine. */
-static void list_task(FILE *out, struct bats_learner *l, uint32_t i,
-                      const char *command, const struct bats_cluster *clusters,
-                      bats_time window)
+/* A window of a cluster is charged per machine. */
+void bats_learner_list(FILE *out, struct bats_learner *l,
+                       const struct bats_cluster *clusters, bats_time window)
 {
-    fprintf(out, "%" PRIu64, (uint64_t)i + 1);
-    for (size_t c = 0; c < l->n_clusters; c++) {
-        double time = task_on(l, i, command, c);
-        double price = time / (double)window * (double)clusters[c].charge;
-        if (time > 0)
-            fprintf(out, "\t%.4g\t%.4g", time / (double)BATS_SECOND,
-                    price / (double)BATS_UNIT);
-        else
-            fputs("\t\t", out);
-    }
-    putc('\t', out);
-    bats_words_put(out, BATS_ENCODE_UNICODE, command);
-    putc('\n', out);
-}
-
-int bats_learner_list(FILE *out, struct bats_learner *l,
-                      const struct bats_cluster *clusters, bats_time window,
-                      struct bats_error *err)
-{
-    struct bats_text command = {0};
-    int rc = 0;
     fputs("task", out);
     for (size_t c = 0; c < l->n_clusters; c++)
         fprintf(out, "\t%s_s\t%s_cost", clusters[c].name, clusters[c].name);
     fputs("\tcommand\n", out);
-    for (uint32_t i = 0; rc == 0 && i < l->points.bag->n_tasks; i++)
-        if (bats_bagfile_command(l->points.bag, i, &command) < 0)
-            rc = bats_no_memory(err);
-        else
-            list_task(out, l, i, command.bytes, clusters, window);
-    bats_text_release(&command);
-    return rc;
+    for (struct bats_tour w = bats_tour(l->points.bag, 0);
+         bats_tour_next(&w);) {
+        fprintf(out, "%" PRIu64, (uint64_t)w.i + 1);
+        for (size_t c = 0; c < l->n_clusters; c++) {
+            double time = expected_on(l, &w, c);
+            double price = time / (double)window * (double)clusters[c].charge;
+            if (time > 0)
+                fprintf(out, "\t%.4g\t%.4g", time / (double)BATS_SECOND,
+                        price / (double)BATS_UNIT);
+            else
+                fputs("\t\t", out);
+        }
+        putc('\t', out);
+        bats_words_put(out, BATS_ENCODE_UNICODE, w.command.bytes);
+        putc('\n', out);
+    }
+}
+
+/* ---- memory ---- */
+
+/* The tasks of a kind in the bag. */
+struct kind {
+    double tasks;
+    int64_t asked_kib; /* the most that any asks for; 0: none */
+};
+
+/* The cluster whose machines charge least, and its charge per machine-second,
+ * in millionths; the machines have so many slots. */
+static size_t cheapest(const struct bats_clusters_file *file, int64_t slots,
+                       double *price)
+{
+    size_t best = 0;
+    *price = INFINITY;
+    for (size_t i = 0; i < file->n_sections; i++) {
+        double here = (double)file->sections[i].model.cluster.charge /
+                      ((double)file->window / (double)BATS_SECOND) *
+                      (file->sections[i].by_node ? 1 : (double)slots);
+        if (here < *price) {
+            *price = here;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static struct bats_phrase size_of(int64_t kib)
+{
+    struct bats_phrase p;
+    int64_t unit = kib >= 10 << 20 ? 1 << 20 : kib >= 10 << 10 ? 1 << 10 : 1;
+    char text[BATS_UNITS_TEXT];
+    snprintf(p.s, sizeof p.s, "%s",
+             bats_size_format(text, (kib + unit - 1) / unit * unit * 1024));
+    return p;
+}
+
+/* "8G: 212 SU; 4G with 3 % tried again: 131 SU" */
+static void propose(const struct bats_learner *l,
+                    const struct bats_clusters_file *file, const char *name,
+                    uint32_t past_kind, const struct kind *kind, double factor,
+                    struct bats_text *text)
+{
+    const struct bats_past_size *list = l->past.sizes;
+    double again, price, best_again = 0;
+    double now = bats_size_cost(list, l->past.n_sizes, past_kind,
+                                kind->asked_kib, factor, &again);
+    double best = INFINITY;
+    int64_t best_kib = 0, slots = 1;
+    for (size_t i = 0; i < l->past.n_sizes; i++) {
+        int64_t kib = (int64_t)ceil((double)list[i].used_kib * SPARE);
+        double share;
+        if (list[i].kind != past_kind)
+            continue;
+        slots = list[i].slots > slots ? list[i].slots : slots;
+        double cost = bats_size_cost(list, l->past.n_sizes, past_kind, kib,
+                                     factor, &share);
+        if (cost >= 0 && (cost < best || (cost <= best && kib < best_kib))) {
+            best = cost;
+            best_kib = kib;
+            best_again = share;
+        }
+    }
+    size_t c = cheapest(file, slots, &price);
+    if (now < 0 || best > WORTHWHILE * now || best_kib >= kind->asked_kib)
+        return;
+    bats_money before = (bats_money)llround(now * price * kind->tasks);
+    bats_money after = (bats_money)llround(best * price * kind->tasks);
+    bats_text_format(
+        text, "memory of %s, on %s: %s: %s; %s", name,
+        file->sections[c].model.cluster.name, size_of(kind->asked_kib).s,
+        bats_words_money(before, file->currency).s, size_of(best_kib).s);
+    if (best_again > 0)
+        bats_text_format(text, " with %.2g %% tried again", 100 * best_again);
+    bats_text_format(text, ": %s\n",
+                     bats_words_money(after, file->currency).s);
+}
+
+void bats_learner_sizes(struct bats_learner *l,
+                        const struct bats_clusters_file *file, double factor,
+                        struct bats_text *text)
+{
+    const struct bats_bagfile *bag = l->kinds.bag;
+    uint32_t n = (uint32_t)l->kinds.kinds.n;
+    if (l->past.n_sizes == 0)
+        return;
+    struct kind *kinds = bats_have(calloc(n + 1, sizeof *kinds));
+    for (struct bats_tour w = bats_tour(bag, SEEN); bats_tour_next(&w);) {
+        struct bats_need need = l->need;
+        uint32_t k = bats_learner_kind(l, &w);
+        if (k >= n)
+            continue;
+        bats_bagfile_need(bag, w.i, &need);
+        kinds[k].tasks += w.every;
+        if (need.memory_kib > kinds[k].asked_kib)
+            kinds[k].asked_kib = need.memory_kib;
+    }
+    for (size_t k = 0; k < n; k++)
+        for (uint32_t i = 0; i < l->past.n_kinds; i++)
+            if (kinds[k].asked_kib > 0 &&
+                strcmp(l->past.kinds[i], l->kinds.kinds.kind[k].name) == 0)
+                propose(l, file, l->past.kinds[i], i, &kinds[k], factor, text);
+    free(kinds);
+    bats_must(bats_text_check(text, &bats_why));
+}
+
+/* ---- the longest tasks first ---- */
+
+struct sum {
+    double time;
+    uint32_t n;
+};
+
+struct entry {
+    double time; /* < 0: unknown */
+    uint32_t task;
+};
+
+/* The runtimes of earlier tasks, by their commands. */
+struct past {
+    struct bats_names commands;
+    struct sum *sums;
+    size_t room;
+};
+
+static void count(struct sum *sum, double time)
+{
+    sum->time += time;
+    sum->n++;
+}
+
+static void add(struct past *past, const char *command, double time)
+{
+    bool is_new;
+    uint32_t i = bats_names_add(&past->commands, command, &is_new);
+    if (i == BATS_NO_NAME || !bats_grow(&past->sums, &past->room,
+                                        past->commands.n, sizeof *past->sums))
+        bats_have(NULL);
+    if (is_new)
+        past->sums[i] = (struct sum){0};
+    count(&past->sums[i], time);
+}
+
+/* A record that cannot be read is ignored here: resuming it is refused
+ * elsewhere. */
+static void look_back(struct past *past, const char *record, double time_scale)
+{
+    struct bats_view *view = NULL;
+    struct bats_view_task task;
+    struct stat st;
+    if (record == NULL || stat(record, &st) != 0 || st.st_size == 0 ||
+        bats_view_open(record, &view, &bats_why) < 0)
+        return;
+    bats_must(bats_view_tasks(view, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0,
+                              &bats_why));
+    while (bats_must(bats_view_next_task(view, &task, &bats_why)) > 0)
+        if (task.wall_us > 0)
+            add(past, task.command, (double)task.wall_us * time_scale);
+    bats_view_close(view);
+}
+
+static void learn(struct entry *entries, const struct bats_bagfile *bag,
+                  const struct past *past, struct bats_learner *learner)
+{
+    for (struct bats_tour w = bats_tour(bag, 0); bats_tour_next(&w);) {
+        bats_time told = bats_bagfile_time(bag, w.i);
+        uint32_t at = bats_names_find(&past->commands, w.command.bytes);
+        double time = told > 0 ? (double)told
+                      : at != BATS_NO_NAME
+                          ? past->sums[at].time / past->sums[at].n
+                          : expected(learner, &w);
+        entries[w.i] = (struct entry){time > 0 ? time : -1, w.i};
+    }
+}
+
+/* Gives each task without a known runtime the mean of its kind. Returns the
+ * number of known ones. */
+static uint32_t guess(struct entry *entries, const struct bats_bagfile *bag)
+{
+    static const struct sum none;
+    uint32_t n = bag->n_tasks;
+    const uint16_t *kind = bag->category;
+    struct sum all = none, kinds[BATS_CATEGORIES_MAX] = {none};
+    for (uint32_t i = 0; i < n; i++)
+        if (entries[i].time >= 0) {
+            count(&all, entries[i].time);
+            if (kind != NULL)
+                count(&kinds[kind[i]], entries[i].time);
+        }
+    for (uint32_t i = 0; i < n; i++)
+        if (entries[i].time < 0) {
+            const struct sum *sum =
+                kind != NULL && kinds[kind[i]].n > 0 ? &kinds[kind[i]] : &all;
+            entries[i].time = sum->n > 0 ? sum->time / sum->n : 0;
+        }
+    return all.n;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time > b->time ? -1 : 1;
+    return a->task < b->task ? -1 : 1;
+}
+
+uint32_t *bats_learner_longest(struct bats_learner *l,
+                               const struct bats_bagfile *bag,
+                               const char *record, double time_scale,
+                               uint32_t *known)
+{
+    uint32_t n = bag->n_tasks;
+    struct past past = {0};
+    struct entry *entries = bats_have(calloc(n, sizeof *entries));
+    uint32_t *order = bats_have(malloc(n * sizeof *order));
+    look_back(&past, record, time_scale);
+    learn(entries, bag, &past, l);
+    *known = guess(entries, bag);
+    qsort(entries, n, sizeof *entries, compare);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = entries[i].task;
+    bats_names_release(&past.commands);
+    free(past.sums);
+    free(entries);
+    return order;
 }

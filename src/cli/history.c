@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/past.h"
 #include "input/sweep/sweep.h"
 #include "input/workflow/workflow.h"
 #include "record/read/view.h"
@@ -14,19 +15,23 @@
 
 #define NAMED_MAX 20 /* most changes of one kind that are listed */
 
-/* Path of the record; NULL: no record. *made is to be freed. */
-static const char *record_path(const struct bats_settings *set, char **made)
+char *bats_history_path(const struct bats_settings *set)
 {
-    *made = NULL;
-    if (set->no_record)
-        return NULL;
-    if (set->record != NULL)
-        return set->record;
+    char *path = NULL;
     bool is_file = !set->is_sweep && strcmp(set->bag, "-") != 0;
     const char *beside = is_file ? set->bag : set->joblog;
-    if (beside == NULL || asprintf(made, "%s.bats", beside) < 0)
-        *made = NULL;
-    return *made;
+    if (!set->no_record && set->record != NULL)
+        path = bats_have(strdup(set->record));
+    else if (!set->no_record && beside != NULL &&
+             asprintf(&path, "%s.bats", beside) < 0)
+        bats_have(NULL);
+    if (path == NULL && bats_history_resumes(set))
+        bats_die(BATS_EINPUT,
+                 "to resume %s, name its record with --record FILE",
+                 set->is_sweep ? "a sweep" : "a bag from standard input");
+    if (path != NULL && bats_record_is_live(path))
+        bats_die(BATS_EINPUT, "%s is in use by another run", path);
+    return path;
 }
 
 /* The strongest of the given options. */
@@ -43,17 +48,16 @@ bool bats_history_resumes(const struct bats_settings *set)
     return resume_of(set) != BATS_RECORD_NOT;
 }
 
-static int create_record(const struct bats_settings *set, const char *path,
-                         struct bats_record **record, struct bats_error *err)
+static int create_record(struct bats_history *h, struct bats_error *err)
 {
     char moved[4096];
-    int rc = bats_record_set_aside(path, moved, sizeof moved, err);
+    int rc = bats_record_set_aside(h->path, moved, sizeof moved, err);
     if (rc < 0)
         return rc;
-    if (moved[0] != '\0' && !set->quiet && !bats_settings_is_local(set))
-        bats_tell("%s is kept as %s (--resume would have continued it)", path,
-                  moved);
-    return bats_record_create(path, record, err);
+    if (moved[0] != '\0' && !h->set->quiet && !bats_settings_is_local(h->set))
+        bats_tell("%s is kept as %s (--resume would have continued it)",
+                  h->path, moved);
+    return bats_record_create(h->path, &h->record, err);
 }
 
 /* ---- messages about a bag that was edited ---- */
@@ -63,10 +67,10 @@ struct changes {
     uint64_t unnamed, gone;
 };
 
-static void name_task(const struct bats_settings *set,
-                      const struct bats_bagfile *bag, uint32_t task,
+static void name_task(const struct bats_history *h, uint32_t task,
                       const struct bats_record_past *past, struct changes *c)
 {
+    const struct bats_bagfile *bag = h->bag;
     char was[40] = "", line[24] = "";
     c->moved += past->match == BATS_RECORD_MOVED;
     if (past->match == BATS_RECORD_SAME || past->match == BATS_RECORD_MOVED)
@@ -85,22 +89,20 @@ static void name_task(const struct bats_settings *set,
         "%s%s: task %" PRIu64 " %s%s%s", bag->name, line, (uint64_t)task + 1,
         past->match == BATS_RECORD_CHANGED ? "has another command than before"
                                            : "is new",
-        was, set->retry_failed ? "" : ": it is run");
+        was, h->set->retry_failed ? "" : ": it is run");
 }
 
-static int name_gone(struct bats_record *record, struct changes *c,
-                     struct bats_error *err)
+static void name_gone(struct bats_record *record, struct changes *c)
 {
     struct bats_record_gone gone;
     size_t at = 0;
-    int rc;
-    while ((rc = bats_record_next_gone(record, &at, &gone, err)) > 0) {
+    while (bats_must(bats_record_next_gone(record, &at, &gone, &bats_why)) >
+           0) {
         if (++c->gone <= NAMED_MAX)
             bats_tell("task %" PRIu64 " is no longer in the bag: %s",
                       (uint64_t)gone.was + 1, gone.command);
         free(gone.command);
     }
-    return rc;
 }
 
 static void sum_up(const struct changes *c)
@@ -199,16 +201,15 @@ static int name_bag(const struct bats_bagfile *bag, struct bats_record *record,
     return rc == 0 ? bats_record_match(record, err) : rc;
 }
 
-static int compare(const struct bats_settings *set,
-                   const struct bats_bagfile *bag, struct bats_history *h,
-                   struct bats_error *err)
+static void compare(struct bats_history *h)
 {
+    const struct bats_bagfile *bag = h->bag;
     struct changes changes = {0};
     bool same = true;
-    int rc = name_bag(bag, h->record, err);
-    if (rc < 0 || bats_record_sessions(h->record) == 0)
-        return rc;
-    h->resume = resume_of(set);
+    bats_must(name_bag(bag, h->record, &bats_why));
+    if (bats_record_sessions(h->record) == 0)
+        return;
+    h->resume = resume_of(h->set);
     for (uint32_t task = 0; task < bag->n_tasks; task++) {
         struct bats_record_past past = bats_record_past(h->record, task);
         same &= past.match == BATS_RECORD_SAME;
@@ -226,93 +227,60 @@ static int compare(const struct bats_settings *set,
         h->yields[task] = past.yields;
         h->memory_more[task] = h->edited[task] ? 0 : past.memory_more;
         h->time_more[task] = h->edited[task] ? 0 : past.time_more;
-        if (!set->quiet)
-            name_task(set, bag, task, &past, &changes);
+        if (!h->set->quiet)
+            name_task(h, task, &past, &changes);
     }
-    if (!set->quiet) {
-        rc = name_gone(h->record, &changes, err);
+    if (!h->set->quiet) {
+        name_gone(h->record, &changes);
         sum_up(&changes);
     }
     bats_record_forget_past(h->record);
-    if (rc >= 0 && same)
-        rc = bats_record_killed_run(h->record, &h->killed_run, err);
-    return rc;
-}
-
-/* Takes earlier charges of workflows, which count against their budgets. */
-static int take_shares(struct bats_record *record, struct bats_bagfile *bag,
-                       struct bats_error *err)
-{
-    uint32_t n = bats_record_sessions(record) > 0 ? bag->sharing.n : 0;
-    int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < n; i++) {
-        struct bats_purse *purse = &bag->sharing.list[i];
-        rc = bats_record_share(record, purse->name, &purse->charged, err);
-    }
-    return rc;
+    if (same)
+        bats_must(
+            bats_record_killed_run(h->record, &h->killed_run, &bats_why));
 }
 
 /* ---- tasks that were interrupted ---- */
 
-/* Marks the tasks of the bag that have one of these commands. */
-static int mark_begun(const struct bats_bagfile *bag,
-                      const struct bats_names *commands, uint8_t **begun,
-                      struct bats_error *err)
-{
-    struct bats_text command = {0};
-    uint32_t n = bag->n_tasks;
-    ptrdiff_t length = 0;
-    *begun = calloc(n, sizeof **begun);
-    for (uint32_t i = 0; *begun != NULL && length >= 0 && i < n; i++) {
-        length = bats_bagfile_command(bag, i, &command);
-        if (length >= 0)
-            (*begun)[i] =
-                bats_names_find(commands, command.bytes) != BATS_NO_NAME;
-    }
-    bats_text_release(&command);
-    return *begun != NULL && length >= 0 ? 0 : bats_no_memory(err);
-}
-
 /* Asks the record of an earlier run, resumed or not, for tasks of a workflow
  * that have begun and not ended: their files may be incomplete, and would look
- * complete. */
-static int find_begun(const struct bats_bagfile *bag, const char *path,
-                      uint8_t **begun, struct bats_error *err)
+ * complete. Marks the tasks of the bag that have one of these commands. */
+static void find_begun(struct bats_history *h)
 {
     struct bats_view *view = NULL;
     struct bats_view_task task;
     struct bats_names commands = {0};
     struct stat st;
     bool is_new;
-    if (bag->workflow == NULL || stat(path, &st) != 0 || st.st_size == 0)
-        return 0;
-    int rc = bats_view_open(path, &view, err);
-    if (rc == 0)
-        rc = bats_view_tasks(view, NULL, 0, BATS_VIEW_BEGUN,
-                             BATS_VIEW_BY_NUMBER, 0, err);
-    while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0)
-        rc = bats_names_add(&commands, task.command, &is_new) == BATS_NO_NAME
-                 ? bats_no_memory(err)
-                 : 0;
+    if (h->bag->workflow == NULL || stat(h->path, &st) != 0 || st.st_size == 0)
+        return;
+    bats_must(bats_view_open(h->path, &view, &bats_why));
+    bats_must(bats_view_tasks(view, NULL, 0, BATS_VIEW_BEGUN,
+                              BATS_VIEW_BY_NUMBER, 0, &bats_why));
+    while (bats_must(bats_view_next_task(view, &task, &bats_why)) > 0)
+        if (bats_names_add(&commands, task.command, &is_new) == BATS_NO_NAME)
+            bats_have(NULL);
     bats_view_close(view);
-    if (rc == 0 && commands.n > 0)
-        rc = mark_begun(bag, &commands, begun, err);
+    if (commands.n > 0) {
+        h->begun = bats_have(calloc(h->bag->n_tasks, sizeof *h->begun));
+        for (struct bats_tour w = bats_tour(h->bag, 0); bats_tour_next(&w);)
+            h->begun[w.i] =
+                bats_names_find(&commands, w.command.bytes) != BATS_NO_NAME;
+    }
     bats_names_release(&commands);
-    return rc;
 }
 
-static int remove_halves(const struct bats_settings *set,
-                         const struct bats_bagfile *bag,
-                         const struct bats_history *h, struct bats_error *err)
+static int remove_halves(const struct bats_history *h, struct bats_error *err)
 {
     uint32_t n = 0;
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && h->begun != NULL && i < bag->n_tasks; i++)
+    for (uint32_t i = 0; rc == 0 && h->begun != NULL && i < h->bag->n_tasks;
+         i++)
         if (h->begun[i] && h->state[i] != BATS_TASK_DONE) {
-            rc = bats_workflow_remove(bag->workflow, i, err);
+            rc = bats_workflow_remove(h->bag->workflow, i, err);
             n++;
         }
-    if (rc == 0 && n > 0 && !set->quiet)
+    if (rc == 0 && n > 0 && !h->set->quiet)
         bats_tell("%s interrupted: what %s had made was removed",
                   bats_words_count(n, "task").s, n == 1 ? "it" : "they");
     return rc;
@@ -320,113 +288,76 @@ static int remove_halves(const struct bats_settings *set,
 
 /* ---- opening and closing ---- */
 
-/* Makes the lists, with room for the tasks that an open bag will get. */
-static int make_lists(struct bats_history *h, const struct bats_bagfile *bag,
-                      struct bats_error *err)
+/* Makes the lists, in one block, with room for the tasks that an open bag will
+ * get. */
+static void make_lists(struct bats_history *h)
 {
-    size_t n = bats_bagfile_room(bag);
-    h->state = calloc(n, sizeof *h->state);
-    h->attempts = calloc(n, sizeof *h->attempts);
-    h->failures = calloc(n, sizeof *h->failures);
-    h->losses = calloc(n, sizeof *h->losses);
-    h->yields = calloc(n, sizeof *h->yields);
-    h->memory_more = calloc(n, sizeof *h->memory_more);
-    h->time_more = calloc(n, sizeof *h->time_more);
-    h->edited = calloc(n, sizeof *h->edited);
-    h->was = malloc(n * sizeof *h->was);
-    if (h->was != NULL)
-        memset(h->was, 0xff, n * sizeof *h->was);
-    if (h->state != NULL)
-        memset(h->state + bag->n_tasks, BATS_TASK_LEFT_OUT, n - bag->n_tasks);
-    return h->state == NULL || h->attempts == NULL || h->failures == NULL ||
-                   h->losses == NULL || h->yields == NULL ||
-                   h->memory_more == NULL || h->time_more == NULL ||
-                   h->edited == NULL || h->was == NULL
-               ? bats_no_memory(err)
-               : 0;
+    size_t n = bats_bagfile_room(h->bag);
+    h->was = bats_have(calloc(n, 2 * sizeof *h->was + 7));
+    memset(h->was, 0xff, n * sizeof *h->was);
+    h->attempts = h->was + n;
+    h->state = (uint8_t *)(h->attempts + n);
+    h->failures = h->state + n;
+    h->losses = h->failures + n;
+    h->yields = h->losses + n;
+    h->memory_more = h->yields + n;
+    h->time_more = h->memory_more + n;
+    h->edited = h->time_more + n;
+    memset(h->state + h->bag->n_tasks, BATS_TASK_LEFT_OUT,
+           n - h->bag->n_tasks);
 }
 
-static int resume_record(const struct bats_settings *set,
-                         struct bats_bagfile *bag, struct bats_history *h,
-                         struct bats_error *err)
+/* Also takes earlier charges of workflows, which count against their
+ * budgets. */
+static void resume_record(struct bats_history *h)
 {
-    int rc = bats_record_open(h->path, &h->record, err);
-    if (rc < 0)
-        return rc;
+    struct bats_sharing *sharing = &h->bag->sharing;
+    bats_must(bats_record_open(h->path, &h->record, &bats_why));
     h->charged = bats_record_charged(h->record);
-    rc = compare(set, bag, h, err);
-    return rc == 0 ? take_shares(h->record, bag, err) : rc;
+    compare(h);
+    uint32_t n = bats_record_sessions(h->record) > 0 ? sharing->n : 0;
+    for (uint32_t i = 0; i < n; i++)
+        bats_must(bats_record_share(h->record, sharing->list[i].name,
+                                    &sharing->list[i].charged, &bats_why));
+    h->is_whole = true;
 }
 
-int bats_history_check(const struct bats_settings *set, char **path,
-                       struct bats_error *err)
+void bats_history_open(struct bats_history *h, const struct bats_settings *set,
+                       struct bats_bagfile *bag)
 {
-    char *made;
-    const char *name = record_path(set, &made);
-    *path = made;
-    if (name == NULL && bats_history_resumes(set))
-        return bats_refuse(
-            err, "to resume %s, name its record with --record FILE",
-            set->is_sweep ? "a sweep" : "a bag from standard input");
-    if (name != NULL && made == NULL && (*path = strdup(name)) == NULL)
-        return bats_no_memory(err);
-    return name != NULL && bats_record_is_live(name)
-               ? bats_refuse(err, "%s is in use by another run", name)
-               : 0;
+    *h = (struct bats_history){.set = set, .bag = bag};
+    h->path = bats_history_path(set);
+    if (h->path == NULL)
+        return;
+    make_lists(h);
+    find_begun(h);
+    if (bats_history_resumes(set))
+        resume_record(h);
 }
 
-int bats_history_open(const struct bats_settings *set,
-                      struct bats_bagfile *bag, struct bats_history *history,
-                      struct bats_error *err)
-{
-    *history = (struct bats_history){0};
-    int rc = bats_history_check(set, &history->path, err);
-    if (rc == 0 && history->path == NULL)
-        return 0;
-    if (rc == 0)
-        rc = make_lists(history, bag, err);
-    if (rc == 0)
-        rc = find_begun(bag, history->path, &history->begun, err);
-    if (rc == 0 && bats_history_resumes(set))
-        rc = resume_record(set, bag, history, err);
-    if (rc < 0) {
-        bats_record_abandon(history->record);
-        history->record = NULL;
-        bats_history_close(history, NULL);
-    }
-    return rc;
-}
-
-int bats_history_begin(const struct bats_settings *set,
-                       const struct bats_bagfile *bag,
-                       struct bats_history *history, struct bats_error *err)
+int bats_history_begin(struct bats_history *h, struct bats_error *err)
 {
     int rc = 0;
-    if (history->path != NULL && history->record == NULL) {
-        rc = create_record(set, history->path, &history->record, err);
+    if (h->path != NULL && h->record == NULL) {
+        h->is_whole = true;
+        rc = create_record(h, err);
         if (rc == 0)
-            rc = name_bag(bag, history->record, err);
+            rc = name_bag(h->bag, h->record, err);
     }
-    return rc == 0 ? remove_halves(set, bag, history, err) : rc;
+    return rc == 0 ? remove_halves(h, err) : rc;
 }
 
-int bats_history_close(struct bats_history *history, struct bats_error *err)
+int bats_history_close(struct bats_history *h, struct bats_error *err)
 {
     int rc = 0;
-    if (history->record != NULL)
-        rc = bats_record_close(history->record, err);
-    free(history->path);
-    free(history->killed_run);
-    free(history->begun);
-    free(history->state);
-    free(history->attempts);
-    free(history->failures);
-    free(history->losses);
-    free(history->yields);
-    free(history->memory_more);
-    free(history->time_more);
-    free(history->edited);
-    free(history->was);
-    *history = (struct bats_history){0};
+    if (h->record != NULL && h->is_whole)
+        rc = bats_record_close(h->record, err);
+    else
+        bats_record_abandon(h->record);
+    free(h->path);
+    free(h->killed_run);
+    free(h->begun);
+    free(h->was);
+    *h = (struct bats_history){.record = NULL};
     return rc;
 }

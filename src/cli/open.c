@@ -46,41 +46,32 @@ static int take(void *context, const char *command, const char *given,
     return bats_bagfile_add(l->bag, command, err);
 }
 
-static int load_earlier(const struct bats_settings *set, struct loader *l,
-                        struct bats_error *err)
+static void load_earlier(const struct bats_settings *set, struct loader *l)
 {
     struct bats_record *record;
-    char *path;
-    int rc = bats_history_check(set, &path, err);
-    if (rc < 0 || access(path, F_OK) != 0) {
-        free(path);
-        return rc;
+    char *path = bats_history_path(set);
+    if (access(path, F_OK) == 0) {
+        bats_must(bats_record_open(path, &record, &bats_why));
+        int rc = bats_record_submitted(record, take, l, &bats_why);
+        bats_record_abandon(record);
+        bats_must(rc);
     }
-    rc = bats_record_open(path, &record, err);
     free(path);
-    if (rc < 0)
-        return rc;
-    rc = bats_record_submitted(record, take, l, err);
-    bats_record_abandon(record);
-    return rc;
 }
 
-int bats_open_bag_load(const struct bats_settings *set,
-                       struct bats_bagfile **bag, struct bats_open_bag *open,
-                       struct bats_error *err)
+void bats_open_bag_load(const struct bats_settings *set,
+                        struct bats_bagfile **bag, struct bats_open_bag *open)
 {
     uint32_t room = set->in_all > ROOM ? (uint32_t)set->in_all : ROOM;
-    int rc = bats_bagfile_open(set->bag, room, bag, err);
-    struct loader l = {*bag, open};
-    if (rc == 0 && bats_history_resumes(set))
-        rc = load_earlier(set, &l, err);
+    bats_must(bats_bagfile_open(set->bag, room, bag, &bats_why));
+    if (bats_history_resumes(set))
+        load_earlier(set, &(struct loader){*bag, open});
     open->is = (struct bats_run_open){.bag = *bag,
                                       .socket = getenv("BATS_SOCKET"),
                                       .driver = set->driver,
                                       .idle_us = set->idle,
                                       .in_all = (uint32_t)set->in_all,
                                       .given = open->given};
-    return rc;
 }
 
 void bats_open_bag_release(struct bats_open_bag *open)

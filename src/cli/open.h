@@ -19,10 +19,10 @@ struct bats_open_bag {
 int bats_open_bag_announce(const struct bats_settings *set,
                            struct bats_error *err);
 
-/* Makes the bag, with the tasks of the sessions that the run resumes. */
-int bats_open_bag_load(const struct bats_settings *set,
-                       struct bats_bagfile **bag, struct bats_open_bag *open,
-                       struct bats_error *err);
+/* Makes the bag, with the tasks of the sessions that the run resumes. An error
+ * ends the program. */
+void bats_open_bag_load(const struct bats_settings *set,
+                        struct bats_bagfile **bag, struct bats_open_bag *open);
 void bats_open_bag_release(struct bats_open_bag *open);
 
 #endif

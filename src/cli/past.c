@@ -8,9 +8,17 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "record/read/results.h"
+#include "cli/cli.h"
+#include "input/sweep/sweep.h"
+#include "record/read/view.h"
 #include "report/words.h"
 #include "site/batch_system.h"
+#include "util/encode.h"
+#include "util/text.h"
+
+/* Most commands and points of a bag that are checked. */
+#define KINDS_SEEN 10000
+#define POINTS_SEEN 1000
 
 char *bats_past_path(const struct bats_settings *set)
 {
@@ -35,6 +43,177 @@ char *bats_past_path(const struct bats_settings *set)
     }
     return path;
 }
+
+/* ---- the tasks of a bag ---- */
+
+struct bats_tour bats_tour(const struct bats_bagfile *bag, uint32_t most)
+{
+    uint32_t every = most > 0 ? bag->n_tasks / most + 1 : 1;
+    return (struct bats_tour){.bag = bag, .i = -every, .every = every};
+}
+
+bool bats_tour_next(struct bats_tour *w)
+{
+    w->i += w->every;
+    if (w->i >= w->bag->n_tasks) {
+        bats_text_release(&w->command);
+        return false;
+    }
+    if (bats_bagfile_command(w->bag, w->i, &w->command) < 0)
+        bats_have(NULL);
+    return true;
+}
+
+static bool has_class(const struct bats_bag_kinds *k, uint32_t i)
+{
+    return k->of_category != NULL &&
+           k->of_category[k->bag->category[i]] != BATS_NO_KIND;
+}
+
+static void init_kinds(struct bats_bag_kinds *k,
+                       const struct bats_bagfile *bag)
+{
+    uint32_t n = bag->n_categories;
+    k->bag = bag;
+    if (bag->category != NULL)
+        k->of_category =
+            bats_have(malloc((n + (size_t)1) * sizeof *k->of_category));
+    for (uint32_t i = 0; k->of_category != NULL && i < n; i++)
+        k->of_category[i] =
+            strcmp(bag->category_names[i], BATS_NO_CLASS) != 0
+                ? bats_task_kinds_named(&k->kinds, bag->category_names[i])
+                : BATS_NO_KIND;
+    for (struct bats_tour w = bats_tour(bag, KINDS_SEEN); bats_tour_next(&w);)
+        if (!has_class(k, w.i) &&
+            bats_task_kinds_see(&k->kinds, w.command.bytes) < 0)
+            bats_have(NULL);
+}
+
+/* The kind of task i, which has this command. BATS_NO_KIND: no memory. */
+static uint32_t kind_of(struct bats_bag_kinds *k, uint32_t i,
+                        const char *command)
+{
+    return has_class(k, i) ? k->of_category[k->bag->category[i]]
+                           : bats_task_kinds_number(&k->kinds, command);
+}
+
+uint32_t bats_learner_kind(struct bats_learner *l,
+                           const struct bats_tour *walk)
+{
+    uint32_t kind = kind_of(&l->kinds, walk->i, walk->command.bytes);
+    if (kind == BATS_NO_KIND)
+        bats_have(NULL);
+    return kind;
+}
+
+/* Counts the tasks of each kind in a sample of the bag. */
+static void count(struct bats_learner *l)
+{
+    for (size_t i = 0; i < l->kinds.kinds.n; i++)
+        l->kinds.kinds.kind[i].tasks = 0;
+    for (struct bats_tour w = bats_tour(l->kinds.bag, KINDS_SEEN);
+         bats_tour_next(&w);) {
+        uint32_t kind = bats_learner_kind(l, &w);
+        if (has_class(&l->kinds, w.i))
+            l->kinds.kinds.kind[kind].tasks++;
+    }
+}
+
+static bool number_at(const struct bats_sweep *sweep, uint32_t i,
+                      size_t column, double *x)
+{
+    size_t n;
+    char *end;
+    const char *const *values = bats_sweep_values(sweep, i, &n);
+    if (values == NULL || column >= n)
+        return false;
+    *x = strtod(values[column], &end);
+    return end != values[column] && *end == '\0' && isfinite(*x);
+}
+
+static bool is_factor(const struct bats_bagfile *bag, size_t column)
+{
+    double first, x;
+    bool differs = false;
+    uint32_t every = bag->n_tasks / POINTS_SEEN + 1;
+    if (!number_at(bag->sweep, 0, column, &first))
+        return false;
+    for (uint32_t i = 0; i < bag->n_tasks; i += every) {
+        if (!number_at(bag->sweep, i, column, &x))
+            return false;
+        differs |= x != first;
+    }
+    return differs;
+}
+
+/* Finds the first parameters that are numbers and vary. */
+static void init_points(struct bats_bag_points *p,
+                        const struct bats_bagfile *bag)
+{
+    p->bag = bag;
+    if (bag->sweep == NULL)
+        return;
+    for (size_t k = 0; k < bag->sweep->width && p->n < BATS_FACTORS; k++) {
+        const char *name = bats_points_name(&bag->sweep->points, k);
+        char clean[BATS_PAST_NAMES / BATS_FACTORS - 1];
+        size_t used = strlen(p->names);
+        if (!is_factor(bag, k))
+            continue;
+        snprintf(clean, sizeof clean, "p%zu", k + 1);
+        if (name != NULL)
+            bats_encode(BATS_ENCODE_UNICODE, clean, sizeof clean, name);
+        snprintf(p->names + used, sizeof p->names - used, "%s%s",
+                 used > 0 ? "," : "", clean);
+        p->column[p->n++] = k;
+    }
+}
+
+bool bats_bag_points_at(const struct bats_bag_points *p, uint32_t i, double *x)
+{
+    for (uint32_t k = 0; k < p->n; k++)
+        if (!number_at(p->bag->sweep, i, p->column[k], &x[k]))
+            return false;
+    return p->n > 0;
+}
+
+/* Mean and variation of each model over the points of the bag. */
+static void see_points(struct bats_learner *l)
+{
+    double x[BATS_FACTORS];
+    double *n = bats_have(calloc(l->kinds.kinds.n + 1, sizeof *n));
+    for (struct bats_tour w = bats_tour(l->points.bag, KINDS_SEEN);
+         bats_tour_next(&w);) {
+        uint32_t k = bats_learner_kind(l, &w);
+        if (!bats_bag_points_at(&l->points, w.i, x))
+            continue;
+        struct bats_past_model *m = &l->models[k];
+        double t = bats_factors_at(&m->model, x);
+        n[k]++;
+        m->mean += t;
+        m->cv += t * t;
+    }
+    for (size_t k = 0; k < l->kinds.kinds.n; k++) {
+        struct bats_past_model *m = &l->models[k];
+        m->mean /= fmax(n[k], 1);
+        m->cv = sqrt(fmax(m->cv / fmax(n[k], 1) - m->mean * m->mean, 0)) /
+                fmax(m->mean, 1e-300);
+        m->model.is_there &= n[k] > 0;
+    }
+    free(n);
+}
+
+/* Fits models to the history for the runtimes of a sweep. */
+static void fit_models(struct bats_learner *l)
+{
+    if (l->points.n == 0 || l->past.n_rows == 0)
+        return;
+    count(l);
+    l->models = bats_have(calloc(l->kinds.kinds.n + 1, sizeof *l->models));
+    bats_must(bats_history_models(&l->past, &l->kinds.kinds, l->points.names,
+                                  l->models, &bats_why));
+    see_points(l);
+}
+
 /* ---- a run ---- */
 
 static void warn(struct bats_learner *l, const struct bats_error *err)
@@ -87,26 +266,26 @@ struct bats_need bats_past_need(const struct bats_settings *set)
     return need;
 }
 
-int bats_learner_init(struct bats_learner *l, const struct bats_settings *set,
-                      const struct bats_bagfile *bag, const char *record,
-                      struct bats_error *err)
+void bats_learner_init(struct bats_learner *l, const struct bats_settings *set,
+                       const struct bats_bagfile *bag, const char *record)
 {
     *l = (struct bats_learner){.path = bats_past_path(set),
                                .quiet = set->quiet,
                                .need = bats_past_need(set)};
     if (l->path == NULL)
-        return 0;
+        return;
     look_back(l, record, set->history != NULL);
     read_past(l);
-    bats_bag_points_init(&l->points, bag);
-    int rc = bats_bag_kinds_init(&l->kinds, bag, err);
-    return rc < 0 ? rc : bats_learner_models(l, err);
+    init_points(&l->points, bag);
+    init_kinds(&l->kinds, bag);
+    fit_models(l);
 }
 
 void bats_learner_release(struct bats_learner *l)
 {
     free(l->path);
-    bats_bag_kinds_release(&l->kinds);
+    bats_task_kinds_release(&l->kinds.kinds);
+    free(l->kinds.of_category);
     bats_gather_release(&l->gather);
     bats_store_release(&l->past);
     free(l->believed.kinds);
@@ -147,6 +326,7 @@ void bats_learner_meet(struct bats_learner *l, const struct bats_survey *s)
                 ? s->stocks[i]
                 : (struct bats_stock){.cores = s->platform.machines[i].slots};
 }
+
 /* ---- what is believed ---- */
 
 /* Asks for beliefs about the clusters in `places`. */
@@ -159,7 +339,9 @@ static bool believe(struct bats_learner *l,
         charge[i] = (double)clusters[i].charge;
     free(l->believed.kinds);
     l->believed = (struct bats_believed){.bags = 0};
-    l->believes = l->past.n_rows > 0 && bats_bag_kinds_count(&l->kinds) == 0 &&
+    if (l->past.n_rows > 0)
+        count(l);
+    l->believes = l->past.n_rows > 0 &&
                   bats_history_believe(&l->past, l->places, charge, n,
                                        &l->kinds.kinds, l->points.names,
                                        l->models, &l->believed, &err) > 0;
@@ -289,7 +471,7 @@ void bats_learner_note(struct bats_learner *l, const struct bats_execution *e)
         return;
     uint32_t kind = e->class != NULL
                         ? bats_task_kinds_named(&l->kinds.kinds, e->class)
-                        : bats_bag_kinds_of(&l->kinds, e->task, e->command);
+                        : kind_of(&l->kinds, e->task, e->command);
     double x[BATS_FACTORS], s = (double)e->runtime / (double)BATS_SECOND;
     if (kind == BATS_NO_KIND)
         return;

@@ -2,8 +2,8 @@
  * past: a run's use of the history (history/store.h): where it is, and how
  * measurements of a run get into it.
  *
- * Layer: cli. Used by run, alloc, plan and history. Nothing here ends a run: a
- * history that cannot be used gives a warning.
+ * Layer: cli. Used by run, alloc, plan and history. A history that cannot be
+ * used ends no run: it gives a warning.
  */
 #ifndef BATS_CLI_PAST_H
 #define BATS_CLI_PAST_H
@@ -27,7 +27,19 @@ struct bats_need bats_past_need(const struct bats_settings *set);
 
 struct bats_clusters_file; /* input/clusters_file.h */
 
-/* ---- the kinds of a bag's tasks ---- */
+/* ---- the tasks of a bag ---- */
+
+/* Visits about `most` tasks of a bag, at equal distances (0: all of them):
+ *     for (struct bats_tour w = bats_tour(bag, most);
+ *          bats_tour_next(&w);)
+ * `i` is the task, `command` has its command. */
+struct bats_tour {
+    const struct bats_bagfile *bag;
+    uint32_t i, every;
+    struct bats_text command;
+};
+struct bats_tour bats_tour(const struct bats_bagfile *bag, uint32_t most);
+bool bats_tour_next(struct bats_tour *walk);
 
 struct bats_bag_kinds {
     struct bats_task_kinds kinds;
@@ -36,30 +48,13 @@ struct bats_bag_kinds {
                             * command. NULL: the bag has no categories */
 };
 
-/* BATS_ENOMEM; release in any case. */
-int bats_bag_kinds_init(struct bats_bag_kinds *k,
-                        const struct bats_bagfile *bag,
-                        struct bats_error *err);
-void bats_bag_kinds_release(struct bats_bag_kinds *k);
-/* Counts the tasks of each kind in a sample of the bag. BATS_ENOMEM. */
-int bats_bag_kinds_count(struct bats_bag_kinds *k);
-/* The kind of task i, which has this command. BATS_NO_KIND: no memory. */
-uint32_t bats_bag_kinds_of(struct bats_bag_kinds *k, uint32_t i,
-                           const char *command);
-
-/* ---- the numeric parameters of a bag that is a sweep ---- */
-
-/* All zero: none. */
+/* The numeric parameters of a bag that is a sweep. All zero: none. */
 struct bats_bag_points {
     const struct bats_bagfile *bag;
     char names[BATS_PAST_NAMES];
     uint32_t n; /* number of parameters */
     size_t column[BATS_FACTORS];
 };
-
-/* Finds the first parameters that are numbers and vary. */
-void bats_bag_points_init(struct bats_bag_points *points,
-                          const struct bats_bagfile *bag);
 
 /* The numbers of task i. False: a number is missing, or there are no
  * parameters. */
@@ -87,14 +82,14 @@ struct bats_learner {
 
 /* Also adds the sessions of `record`, of an earlier run (or NULL), that were
  * killed before they could add themselves. */
-int bats_learner_init(struct bats_learner *learner,
-                      const struct bats_settings *set,
-                      const struct bats_bagfile *bag, const char *record,
-                      struct bats_error *err);
+void bats_learner_init(struct bats_learner *learner,
+                       const struct bats_settings *set,
+                       const struct bats_bagfile *bag, const char *record);
 void bats_learner_release(struct bats_learner *learner);
 
-/* Fits models to the history for the runtimes of a sweep. BATS_ENOMEM. */
-int bats_learner_models(struct bats_learner *learner, struct bats_error *err);
+/* The kind of the task that is visited. */
+uint32_t bats_learner_kind(struct bats_learner *learner,
+                           const struct bats_tour *walk);
 
 /* Implements `believe` of bats_run_options; the context is a learner. */
 bool bats_learner_believe(void *context, const struct bats_survey *survey,
@@ -120,23 +115,36 @@ const char *bats_learner_outcome(const struct bats_learner *learner,
  * cases. */
 double bats_past_factor(double deviation);
 
-/* The expected runtime of task i, which has this command, by its kind and its
- * point of a sweep, in microseconds of virtual time; 0: unknown. */
-double bats_learner_task(struct bats_learner *learner, uint32_t i,
-                         const char *command);
+/* ---- what it expects of tasks (expect.c) ---- */
 
 /* Prints the expected seconds and cost of each task on each cluster, separated
- * by tabs. BATS_ENOMEM. */
-int bats_learner_list(FILE *out, struct bats_learner *learner,
-                      const struct bats_cluster *clusters, bats_time window,
-                      struct bats_error *err);
+ * by tabs. */
+void bats_learner_list(FILE *out, struct bats_learner *learner,
+                       const struct bats_cluster *clusters, bats_time window);
 
 /* Adds a line for each kind of tasks that would cost less if it asked for less
  * memory: "memory of fit.py, on slow: 8G: 212 SU; 4G with 3 % tried again: 131
- * SU". factor: of --retry-memory. BATS_ENOMEM. */
-int bats_learner_sizes(struct bats_learner *learner,
-                       const struct bats_clusters_file *file, double factor,
-                       struct bats_text *text, struct bats_error *err);
+ * SU". factor: of --retry-memory. */
+void bats_learner_sizes(struct bats_learner *learner,
+                        const struct bats_clusters_file *file, double factor,
+                        struct bats_text *text);
+
+/*
+ * For --order longest: list scheduling, longest processing time first (Graham
+ * 1969), ends at most a third later than the best order on equal machines.
+ * Returns the tasks of the bag, longest first, equal ones in the order of the
+ * bag; for free(). A runtime comes from the file ("#BATS time", @sleep, a
+ * workflow's runtimes), else from the same command in the record of an earlier
+ * run, `record` (NULL or missing: none), resumed or not, else from its kind in
+ * the history. Other tasks count as the mean of their category, else as the
+ * mean of all. *known: the number of known runtimes.
+ */
+uint32_t *bats_learner_longest(struct bats_learner *learner,
+                               const struct bats_bagfile *bag,
+                               const char *record, double time_scale,
+                               uint32_t *known);
+
+/* ---- during a run ---- */
 
 /* Call these when the machines are known, when a task has ended, and when the
  * run with this id is over. */

@@ -1,9 +1,8 @@
-#include "cli/past.h"
-
-#include <stdio.h>
+/* past_record: adds the measurements of a record to the history. See past.h. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/past.h"
 #include "record/read/results.h"
 
 /* The results of one session. */
@@ -20,7 +19,7 @@ static void begin_commands(void *context)
     bats_task_kinds_release(&r->kinds);
 }
 
-static bool has_class(const struct bats_view_result *result)
+static bool is_named(const struct bats_view_result *result)
 {
     return result->category != NULL &&
            strcmp(result->category, BATS_NO_CLASS) != 0;
@@ -30,7 +29,7 @@ static int take_command(void *context, const struct bats_view_result *result,
                         struct bats_error *err)
 {
     struct reading *r = context;
-    return !has_class(result) &&
+    return !is_named(result) &&
                    bats_task_kinds_see(&r->kinds, result->command) < 0
                ? bats_no_memory(err)
                : 0;
@@ -59,7 +58,7 @@ static int take_time(void *context, const struct bats_view_result *result,
                  result->cluster);
         r->n_places++;
     }
-    uint32_t kind = has_class(result)
+    uint32_t kind = is_named(result)
                         ? bats_task_kinds_named(&r->kinds, result->category)
                         : bats_task_kinds_number(&r->kinds, result->command);
     return kind == BATS_NO_KIND || bats_gather_note(&r->gather, kind, place,

@@ -8,6 +8,8 @@
 
 #include "bats/bag.h"
 #include "bats/estimate.h"
+#include "bats/policy.h"
+#include "cli/cli.h"
 #include "cli/deadline.h"
 #include "cli/estimation.h"
 #include "input/clusters_file.h"
@@ -109,8 +111,7 @@ int bats_profiling_save(const struct bats_bagfile *bag,
 
 /* ---- the schedules ---- */
 
-void bats_profiling_say_longest(FILE *out,
-                                const struct bats_sched_sampled *sampled)
+static void say_longest(FILE *out, const struct bats_sched_sampled *sampled)
 {
     if (sampled->given_up > 0)
         fprintf(out,
@@ -148,10 +149,20 @@ static void show_deadline(FILE *out, const struct bats_settings *set,
         fprintf(out, "\nThe deadline cannot be kept: %s.\n", err.text);
 }
 
-void bats_profiling_offer(FILE *out, const struct bats_estimator *e,
-                          struct bats_schedule *offers, size_t *n,
-                          uint64_t left, bats_time at, bats_money charged)
+/* Prints what `e` offers for the `left` tasks after this time and charge, as
+ * far as it is not paid yet; equal schedules become one. rc: an error, if there
+ * is nothing to offer. */
+static void offer(FILE *out, const struct bats_estimator *e, int rc,
+                  uint64_t left, bats_time at, bats_money charged)
 {
+    struct bats_schedule offers[BATS_OFFERS];
+    size_t n;
+    if (rc == 0)
+        rc = bats_estimate_offers(e, offers, &n, &bats_why);
+    if (rc < 0) {
+        fprintf(out, "There is no schedule to offer: %s.\n", bats_why.text);
+        return;
+    }
     fprintf(out, "%s left after %s, charged %s",
             bats_words_count(left, "task").s, bats_words_moment(at).s,
             bats_words_money(charged, e->currency).s);
@@ -162,8 +173,8 @@ void bats_profiling_offer(FILE *out, const struct bats_estimator *e,
     bats_schedules_print_clusters(out, e);
     bats_schedules_print_path(out, e, NULL, 0);
     putc('\n', out);
-    *n = bats_offers_merge(offers, *n);
-    bats_schedules_print(out, e, offers, *n, bats_terminal_width(fileno(out)));
+    bats_schedules_print(out, e, offers, bats_offers_merge(offers, n),
+                         bats_terminal_width(fileno(out)));
 }
 
 void bats_profiling_show(FILE *out, const struct bats_settings *set,
@@ -171,26 +182,133 @@ void bats_profiling_show(FILE *out, const struct bats_settings *set,
                          const struct bats_sched *sched)
 {
     struct bats_estimation x;
-    struct bats_error err;
-    struct bats_schedule offers[BATS_OFFERS];
     struct bats_sched_sampled sampled;
-    size_t n;
     if (bats_profile_left(profile) == 0)
         return;
     bats_sched_sampled(sched, &sampled);
-    bats_profiling_say_longest(out, &sampled);
-    int rc =
-        bats_estimation_from_profile(&x, profile, NULL, set->confidence, &err);
-    if (rc == 0) {
+    say_longest(out, &sampled);
+    int rc = bats_estimation_from_profile(&x, profile, NULL, set->confidence,
+                                          &bats_why);
+    if (rc == 0)
         x.e.plans = bats_estimation_plans(set->policy, profile->billing);
-        rc = bats_estimate_offers(&x.e, offers, &n, &err);
+    offer(out, &x.e, rc, rc == 0 ? x.e.n_tasks : 0, profile->elapsed,
+          bats_profile_charged(profile));
+    if (rc == 0 && set->deadline.text != NULL)
+        show_deadline(out, set, profile, &x.e);
+}
+
+/* ---- choosing ---- */
+
+struct bats_choosing bats_choosing(enum bats_verb verb,
+                                   const struct bats_settings *set)
+{
+    bool is_expert = strcmp(set->policy, "expert") == 0;
+    struct bats_choosing c = {
+        .choice = {.offer = BATS_OFFER_FASTEST},
+        .plans = bats_policy_plans(bats_policy_find(set->policy)),
+        .deadline = set->deadline.text != NULL ? &set->deadline : NULL,
+        .time_scale = set->run.time_scale,
+        .out = set->quiet ? NULL : stderr};
+    if (verb == BATS_VERB_SAMPLE) {
+        c.on = c.only = true;
+        c.out = NULL;
+        return c;
     }
-    if (rc < 0) {
-        fprintf(out, "There is no schedule to offer: %s.\n", err.text);
+    if (is_expert && set->choose != NULL)
+        bats_die(BATS_EINPUT, "--choose: the policy expert knows no "
+                              "schedules; --utility chooses a strategy");
+    const struct bats_deadline *deadline = &set->deadline;
+    bool thrifty = bats_settings_thrifty(set);
+    if (set->choose != NULL && deadline->text != NULL)
+        bats_die(BATS_EINPUT, "--choose and --deadline exclude each other: "
+                              "--deadline chooses the cheapest");
+    if (deadline->is_share && is_expert)
+        bats_die(
+            BATS_EINPUT,
+            "--deadline %s: the policy expert knows no schedules: give a time",
+            deadline->text);
+    if (deadline->is_share && set->profile == NULL)
+        bats_die(BATS_EINPUT,
+                 "--deadline %s needs --profile: the soonest and "
+                 "the cheapest schedule are not known yet",
+                 deadline->text);
+    bool is_bkp = strcmp(set->policy, "bkp") == 0;
+    c.on =
+        set->choose != NULL || bats_settings_go_on(set) || (thrifty && is_bkp);
+    c.goes_on = c.on && c.plans == BATS_PLANS_WINDOWS;
+    if (c.on && strcmp(set->policy, "rr") == 0)
+        bats_die(BATS_EINPUT, "--policy rr takes no sample");
+    if (c.on && thrifty) {
+        c.choice.offer = BATS_OFFER_DEADLINE;
+    } else if (set->choose == NULL && set->run.budget != BATS_UNLIMITED) {
+        c.choice.offer = BATS_OFFER_BUDGET;
+    } else if (set->choose != NULL &&
+               bats_choice_parse(c.plans, set->choose, &c.choice, &bats_why) <
+                   0) {
+        bats_die(BATS_EINPUT, "--choose: %s", bats_why.text);
+    }
+    c.offers = !c.on && c.out != NULL && deadline->text == NULL &&
+               set->run.budget == BATS_UNLIMITED &&
+               strcmp(set->policy, "rr") != 0;
+    if (c.offers) {
+        c.choice.offer = BATS_OFFER_NONE; /* fastest, without a limit */
+    }
+    return c;
+}
+
+/* Time from now to the deadline. */
+static bats_time time_left(const struct bats_choosing *c,
+                           struct bats_sched *sched, bats_time now)
+{
+    struct bats_estimator e;
+    struct bats_error err;
+    bats_time deadline =
+        bats_deadline_from(c->deadline, time(NULL), c->time_scale);
+    if (c->deadline->is_share &&
+        (bats_sched_estimator(sched, &e, &err) < 0 ||
+         bats_deadline_of_share(c->deadline, &e, &deadline, &err) < 0))
+        return 1;
+    if (c->deadline->duration > 0)
+        deadline = deadline > now ? deadline - now : 1;
+    return deadline;
+}
+
+static void show(const struct bats_choosing *c,
+                 const struct bats_platform *platform,
+                 struct bats_sched *sched)
+{
+    struct bats_estimator e;
+    struct bats_sched_sampled sampled;
+    struct bats_sched_status status;
+    bats_sched_sampled(sched, &sampled);
+    bats_sched_status(sched, &status);
+    say_longest(c->out, &sampled);
+    int rc = bats_sched_estimator(sched, &e, &bats_why);
+    e.currency = platform->currency;
+    offer(c->out, &e, rc, (uint64_t)status.pending + status.running,
+          sampled.time, sampled.charged);
+}
+
+void bats_choosing_answer(struct bats_choosing *c,
+                          const struct bats_platform *platform,
+                          struct bats_sched *sched, struct bats_choice *choice)
+{
+    struct bats_sched_status status;
+    if (c->only) {
+        *choice = (struct bats_choice){.offer = BATS_OFFER_NONE};
         return;
     }
-    bats_profiling_offer(out, &x.e, offers, &n, x.e.n_tasks, profile->elapsed,
-                         bats_profile_charged(profile));
-    if (set->deadline.text != NULL)
-        show_deadline(out, set, profile, &x.e);
+    if (c->out != NULL)
+        show(c, platform, sched);
+    if (c->offers)
+        fputs("\nThe run goes on with all machines. --choose takes another "
+              "schedule, --budget\nor --deadline sets a limit.\n",
+              c->out);
+    *choice = c->choice;
+    bats_sched_status(sched, &status);
+    if (choice->offer == BATS_OFFER_BUDGET)
+        choice->budget =
+            c->budget > status.charged ? c->budget - status.charged : 0;
+    if (choice->offer == BATS_OFFER_DEADLINE)
+        choice->deadline = time_left(c, sched, status.now);
 }

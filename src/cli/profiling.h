@@ -1,17 +1,24 @@
 /*
- * profiling: keeps what a run has learned as a profile, and shows the
- * schedules that follow from it.
+ * profiling: what a run has learned: it is kept as a profile, and the
+ * schedules that follow from it are shown and chosen from.
  *
- * Layer: cli. Used by `sample` and by a run with --save, once it has ended:
- * the tasks left are those of the bill and of `plan PROFILE`.
+ * Layer: cli. Used by the verbs run and sample. `sample`, and a run with
+ * --save, keep a profile once they have ended: the tasks left are those of the
+ * bill and of `plan PROFILE`. Choosing is the step after the sampling phase:
+ * it shows the schedules on offer and takes the one that the options name.
+ * `sample` chooses none, and shows the schedules once it has ended. A run with
+ * none of --choose, --budget, --deadline and --profile has no such phase: it
+ * shows the schedules once it knows its clusters, and continues as fast as it
+ * can.
  */
 #ifndef BATS_PROFILING_H
 #define BATS_PROFILING_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "bats/error.h"
-#include "bats/estimate.h"
 #include "bats/status.h"
 #include "cli/options.h"
 #include "input/bagfile.h"
@@ -33,14 +40,28 @@ void bats_profiling_show(FILE *out, const struct bats_settings *set,
                          const struct bats_profile *profile,
                          const struct bats_sched *sched);
 
-/* Prints what `e` offers for the `left` tasks after this time and charge, as
- * far as it is not paid yet; equal schedules become one. */
-void bats_profiling_offer(FILE *out, const struct bats_estimator *e,
-                          struct bats_schedule *offers, size_t *n,
-                          uint64_t left, bats_time at, bats_money charged);
+struct bats_choosing {
+    bool on;      /* there is a sampling phase */
+    bool goes_on; /* the run goes on after it; skipped if all is free */
+    bool offers;  /* no sampling phase, but the schedules are shown */
+    bool only;    /* the verb sample: nothing is chosen */
+    FILE *out;    /* where the schedules are shown; NULL: nowhere */
+    enum bats_plans plans;
+    struct bats_choice choice;
+    const struct bats_deadline *deadline; /* NULL: none */
+    double time_scale;
+    bats_money budget; /* budget of the whole run, for bats_choosing_answer */
+};
 
-/* Names the task that runs much longer than the others, if any. */
-void bats_profiling_say_longest(FILE *out,
-                                const struct bats_sched_sampled *sampled);
+/* Derives the choice from the settings of `verb`. The program ends if they
+ * exclude each other. */
+struct bats_choosing bats_choosing(enum bats_verb verb,
+                                   const struct bats_settings *set);
+
+/* Shows the schedules, and writes the choice into *choice. */
+void bats_choosing_answer(struct bats_choosing *choosing,
+                          const struct bats_platform *platform,
+                          struct bats_sched *sched,
+                          struct bats_choice *choice);
 
 #endif

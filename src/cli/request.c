@@ -15,6 +15,7 @@
 #include "cli/look.h"
 #include "input/clusters_file.h"
 #include "report/words.h"
+#include "util/json.h"
 
 /* ---- the bag ---- */
 
@@ -29,188 +30,161 @@ static void warn(const struct bats_bagfile *bag)
     }
 }
 
-int bats_request_sweep(const struct bats_settings *set,
-                       struct bats_bagfile **bag, struct bats_error *err)
+struct bats_bagfile *bats_request_sweep(const struct bats_settings *set)
 {
+    struct bats_bagfile *bag;
     struct bats_sweep *sweep;
     struct bats_sweep_spec spec = set->sweep;
     spec.sources = set->source;
-    int rc = bats_sweep_create(&spec, &sweep, err);
-    if (rc == 0)
-        rc = bats_bagfile_of_sweep(sweep, bag, err);
-    if (rc == 0 && !set->quiet)
-        warn(*bag);
-    return rc;
+    bats_must(bats_sweep_create(&spec, &sweep, &bats_why));
+    bats_must(bats_bagfile_of_sweep(sweep, &bag, &bats_why));
+    if (!set->quiet)
+        warn(bag);
+    return bag;
 }
 
-/* Loads the bag, and warns of likely mistakes in it. */
-static int load_bag(const struct bats_settings *set, struct bats_request *r,
-                    struct bats_error *err)
+/* Loads the bag from a file, and warns of likely mistakes in it. */
+static struct bats_bagfile *load_file(const struct bats_settings *set)
 {
-    struct bats_bagfile **bag = &r->bag;
-    if (set->open)
-        return bats_open_bag_load(set, bag, &r->open, err);
-    if (set->is_sweep)
-        return bats_request_sweep(set, bag, err);
-    int rc =
-        set->n_files > 0
-            ? bats_bagfile_load_several(set->files, set->n_files, bag, err)
-            : bats_bagfile_load(set->bag, bag, err);
+    struct bats_bagfile *bag;
+    int rc = set->n_files > 0 ? bats_bagfile_load_several(
+                                    set->files, set->n_files, &bag, &bats_why)
+                              : bats_bagfile_load(set->bag, &bag, &bats_why);
     if (rc == BATS_EINPUT && access(set->bag, F_OK) != 0)
-        bats_verb_suggest(set->bag, err);
-    if (rc < 0 || set->quiet)
-        return rc;
-    warn(*bag);
-    uint32_t line = (*bag)->dangling;
-    if (line > 0)
+        bats_verb_suggest(set->bag, &bats_why);
+    bats_must(rc);
+    if (set->quiet)
+        return bag;
+    warn(bag);
+    if (bag->dangling > 0)
         bats_tell(
             "%s:%" PRIu32
             ": the backslash at the end joins nothing: every line is a task",
-            (*bag)->name, line);
+            bag->name, bag->dangling);
     if (strcmp(set->bag, "-") == 0 && set->record == NULL &&
         set->joblog == NULL && !set->no_record && !set->dry_run &&
         !bats_settings_is_local(set))
         bats_tell("a bag from standard input has no record, unless --record "
                   "FILE names one: this run cannot be resumed");
-    return 0;
+    return bag;
 }
 
 /* ---- output, replicas, policy ---- */
 
 /* At most ten digits: people type the seed to repeat the run. */
-static int random_seed(uint64_t *seed, struct bats_error *err)
+static uint64_t random_seed(void)
 {
     uint32_t bits;
     if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
-        return bats_error_set(err, BATS_ESYS, "no random seed: %s",
-                              strerror(errno));
-    *seed = bits;
-    return 0;
+        bats_die(BATS_ESYS, "no random seed: %s", strerror(errno));
+    return bits;
 }
 
 /* Makes the labels of --tagstring and --results. */
-static int make_labels(const struct bats_settings *set, struct bats_request *r,
-                       struct bats_error *err)
+static void make_labels(const struct bats_settings *set,
+                        struct bats_request *r)
 {
-    struct bats_error why = {0};
     int rc = 0;
-    if (set->tagstring != NULL &&
-        bats_label_create(set->tagstring, r->bag, &r->tag, &why) < 0)
-        return bats_error_set(err, why.code, "--tagstring: %s", why.text);
+    if (set->tagstring != NULL)
+        rc = bats_label_create(set->tagstring, r->bag, &r->tag, &bats_why);
+    if (rc < 0)
+        bats_die(rc, "--tagstring: %s", bats_why.text);
     if (set->results != NULL)
-        rc = bats_label_create(set->results, r->bag, &r->results, &why);
+        rc = bats_label_create(set->results, r->bag, &r->results, &bats_why);
     if (rc == 0 && r->results != NULL && bats_label_varies(r->results)) {
         r->options.results = r->results;
-        rc = bats_label_check_directories(r->results, &why);
+        rc = bats_label_check_directories(r->results, &bats_why);
     }
-    return rc == 0 ? 0
-                   : bats_error_set(err, why.code, "--results: %s", why.text);
+    if (rc < 0)
+        bats_die(rc, "--results: %s", bats_why.text);
 }
 
 /* Derives the destination of output from --results, --output and --max-output.
  * *dir is for free(). */
-static int choose_output(const struct bats_settings *set,
-                         struct bats_run_options *options, char **dir,
-                         struct bats_error *err)
+static void choose_output(const struct bats_settings *set,
+                          struct bats_run_options *options, char **dir)
 {
     const char *kind = set->output != NULL ? set->output : "lines";
-    *dir = NULL;
-    if (set->results != NULL) {
-        options->output = BATS_OUTPUT_RESULTS;
-        if (options->results == NULL)
-            options->output_dir = set->results;
-    } else if (strcmp(kind, "none") == 0) {
-        options->output = BATS_OUTPUT_NONE;
-    } else if (strcmp(kind, "stream") == 0) {
-        options->output = BATS_OUTPUT_STREAM;
-        *dir = set->output_dir != NULL ? strdup(set->output_dir)
-                                       : bats_place_default(set->bag);
-        options->output_dir = *dir;
-        if (*dir == NULL)
-            return bats_no_memory(err);
-    } else {
-        options->output = BATS_OUTPUT_LINES;
-    }
-    return 0;
+    options->output = set->results != NULL          ? BATS_OUTPUT_RESULTS
+                      : strcmp(kind, "none") == 0   ? BATS_OUTPUT_NONE
+                      : strcmp(kind, "stream") == 0 ? BATS_OUTPUT_STREAM
+                                                    : BATS_OUTPUT_LINES;
+    if (options->output == BATS_OUTPUT_RESULTS && options->results == NULL)
+        options->output_dir = set->results;
+    if (options->output == BATS_OUTPUT_STREAM)
+        options->output_dir = *dir =
+            bats_have(set->output_dir != NULL ? strdup(set->output_dir)
+                                              : bats_place_default(set->bag));
 }
 
 /* Derives the rules for replicas from --tail, --no-replicate and the bag.
- * *once is for free(). */
-static int choose_copies(const struct bats_settings *set,
-                         const struct bats_bagfile *bag,
-                         struct bats_run_options *options, uint8_t **once,
-                         struct bats_error *err)
+ * Returns the tasks that run once, for free(). */
+static uint8_t *choose_copies(const struct bats_settings *set,
+                              const struct bats_bagfile *bag,
+                              struct bats_run_options *options)
 {
-    struct bats_error why;
-    bool is_expert = options->engine.policy == &bats_policy_expert;
+    struct bats_sched_options *e = &options->engine;
+    bool is_expert = e->policy == &bats_policy_expert;
     if (set->strategy != NULL && !is_expert)
-        return bats_refuse(err, "--strategy goes with --policy expert");
+        bats_die(BATS_EINPUT, "--strategy goes with --policy expert");
     if (set->utility != NULL && (!is_expert || set->strategy != NULL))
-        return bats_refuse(
-            err, "--utility goes with --policy expert, without --strategy");
+        bats_die(BATS_EINPUT, "--utility goes with --policy expert, without "
+                              "--strategy");
     if (is_expert &&
         bats_strategy_parse(set->strategy != NULL ? set->strategy : "AUR",
-                            &options->engine.strategy, &why) < 0)
-        return bats_refuse(err, "--strategy: %s", why.text);
+                            &e->strategy, &bats_why) < 0)
+        bats_die(BATS_EINPUT, "--strategy: %s", bats_why.text);
     if (is_expert && set->strategy == NULL)
-        options->engine.utility =
-            set->utility != NULL ? set->utility : "product";
-    bats_tail_find(set->tail, &options->engine.tail);
+        e->utility = set->utility != NULL ? set->utility : "product";
+    bats_tail_find(set->tail, &e->tail);
     if (set->no_replicate)
-        options->engine.tail = BATS_TAIL_NONE;
-    uint32_t n = bag->n_tasks;
-    options->engine.once = *once = calloc(n, 1);
-    if (*once == NULL)
-        return bats_no_memory(err);
-    for (uint32_t i = 0; i < n; i++)
-        (*once)[i] = options->results != NULL || bats_bagfile_is_once(bag, i);
-    return 0;
+        e->tail = BATS_TAIL_NONE;
+    uint8_t *once = bats_have(calloc(bag->n_tasks + (size_t)1, 1));
+    for (uint32_t i = 0; i < bag->n_tasks; i++)
+        once[i] = options->results != NULL || bats_bagfile_is_once(bag, i);
+    e->once = once;
+    return once;
 }
 
 /* --profile: what an earlier sampling phase has learned about this bag; or an
  * earlier run, of any bag, about machines that may not answer. */
-static int load_profile(const struct bats_settings *set,
-                        struct bats_request *r, struct bats_error *err)
+static void load_profile(const struct bats_settings *set,
+                         struct bats_request *r)
 {
     struct bats_run_options *options = &r->options;
     if (set->profile == NULL)
-        return 0;
+        return;
     if (options->engine.policy == &bats_policy_expert) {
         options->pools = &r->pools;
-        return bats_pools_load(set->profile, &r->pools, err);
+        bats_must(bats_pools_load(set->profile, &r->pools, &bats_why));
+        return;
     }
-    int rc = bats_profile_load(set->profile, &r->profile, err);
-    if (rc == 0)
-        rc = bats_profile_check_bag(&r->profile, set->profile, options->bag,
-                                    err);
+    bats_must(bats_profile_load(set->profile, &r->profile, &bats_why));
+    bats_must(bats_profile_check_bag(&r->profile, set->profile, options->bag,
+                                     &bats_why));
     options->profile = &r->profile;
-    return rc;
 }
 
 /* --budget 30%: converted as `plan` does it, plus the charge of the sample. */
-static int resolve_budget(const struct bats_settings *set,
-                          struct bats_run_options *options,
-                          struct bats_error *err)
+static void resolve_budget(const struct bats_settings *set,
+                           struct bats_run_options *options)
 {
     const struct bats_profile *profile = options->profile;
     const struct bats_clusters_file *file = options->clusters;
     struct bats_estimation x;
     if (set->budget_text == NULL)
-        return 0;
+        return;
     if (profile == NULL)
-        return bats_refuse(
-            err, "%s %s: the policy expert knows no schedules: give an amount",
-            set->budget_from, set->budget_text);
-    int rc =
-        bats_estimation_from_profile(&x, profile, file, set->confidence, err);
-    if (rc < 0)
-        return rc;
+        bats_die(BATS_EINPUT,
+                 "%s %s: the policy expert knows no schedules: give an amount",
+                 set->budget_from, set->budget_text);
+    bats_must(bats_estimation_from_profile(&x, profile, file, set->confidence,
+                                           &bats_why));
     x.e.plans = bats_estimation_plans(set->policy,
                                       file ? file->billing : profile->billing);
-    rc =
-        bats_estimation_budget(&x.e, set->budget_share, &options->budget, err);
+    bats_must(bats_estimation_budget(&x.e, set->budget_share, &options->budget,
+                                     &bats_why));
     options->budget += bats_profile_charged(profile);
-    return rc;
 }
 
 /* With a deadline, the default goal is the least cost. Without one, only alloc
@@ -274,19 +248,6 @@ sampling_of(const struct bats_choosing *choosing,
                                         .cushion = set->cushion};
 }
 
-/* --welcome: worker jobs may join. */
-static int welcome(struct bats_request *r, const struct bats_settings *set,
-                   struct bats_error *err)
-{
-    int rc = bats_welcome_init(&r->welcome, r->clusters, set->welcome,
-                               set->host, (int)set->port, err);
-    r->options.joining = &r->welcome.joining;
-    if (rc == 0 && !set->quiet)
-        bats_tell("worker jobs join by: bats-mpi worker --join %s",
-                  set->welcome);
-    return rc;
-}
-
 static bool any_unreliable(const struct bats_clusters_file *file)
 {
     for (size_t i = 0; i < file->n_sections; i++)
@@ -318,12 +279,12 @@ static int64_t memory_of(const struct bats_bagfile *bag, uint32_t task)
 
 /* Adds the memory that the bag's tasks request to the options in the record:
  * [KiB, tasks, KiB, tasks, ...]. */
-static int note_memory(struct bats_request *r, struct bats_error *err)
+static void note_memory(struct bats_request *r)
 {
     uint32_t n = r->bag->n_tasks;
     json_t *list = json_array();
     bool says = false;
-    int bad = r->settings == NULL;
+    int bad = 0;
     for (uint32_t i = 0, first = 0; i < n && bad == 0; first = i) {
         int64_t kib = memory_of(r->bag, i);
         while (++i < n && memory_of(r->bag, i) == kib)
@@ -332,10 +293,10 @@ static int note_memory(struct bats_request *r, struct bats_error *err)
         bad |= json_array_append_new(list, json_integer(i - first));
         says |= kib > 0;
     }
+    bats_have(bats_json_whole(list, bad));
     if (says)
-        bad |= json_object_set(r->settings, "task_memory_kib", list);
+        json_object_set(r->settings, "task_memory_kib", list);
     json_decref(list);
-    return bad == 0 ? 0 : bats_no_memory(err);
 }
 
 /* Time until a dead rank is noticed. */
@@ -345,62 +306,59 @@ static bats_time time_of_silence(const struct bats_settings *set)
     return time < (double)BATS_LONGEST ? (bats_time)time : BATS_LONGEST;
 }
 
-/* Loads bag, clusters and profile. */
-static int load(struct bats_request *r, const struct bats_settings *set,
-                struct bats_error *err)
+/* Loads bag and clusters. */
+static void load(struct bats_request *r, const struct bats_settings *set)
 {
-    int rc = load_bag(set, r, err);
-    if (rc == 0 && set->run.workdir != NULL && r->bag->workflow != NULL)
-        return bats_refuse(err,
-                           "--wd: the files of a workflow are found where it "
-                           "is started; cd %s first",
-                           set->run.workdir);
-    if (rc == 0 && set->run.limits_memory && set->memory == 0 &&
+    if (set->open)
+        bats_open_bag_load(set, &r->bag, &r->open);
+    else
+        r->bag = set->is_sweep ? bats_request_sweep(set) : load_file(set);
+    if (set->run.workdir != NULL && r->bag->workflow != NULL)
+        bats_die(BATS_EINPUT,
+                 "--wd: the files of a workflow are found where it is "
+                 "started; cd %s first",
+                 set->run.workdir);
+    if (set->run.limits_memory && set->memory == 0 &&
         bats_bagfile_most(r->bag).memory_kib == 0)
-        return bats_refuse(err, "--memory-limit: no task says what memory it "
-                                "needs; give --memory SIZE");
-    if (rc == 0 && set->clusters != NULL)
-        rc = bats_clusters_file_load(set->clusters, set->run.window,
-                                     &r->clusters, err);
-    if (rc == 0 && r->clusters != NULL)
-        bats_clusters_file_notice(r->clusters, time_of_silence(set));
-    return rc;
+        bats_die(BATS_EINPUT, "--memory-limit: no task says what memory it "
+                              "needs; give --memory SIZE");
+    if (set->clusters == NULL)
+        return;
+    bats_must(bats_clusters_file_load(set->clusters, set->run.window,
+                                      &r->clusters, &bats_why));
+    bats_clusters_file_notice(r->clusters, time_of_silence(set));
 }
 
-int bats_request_init(struct bats_request *r, enum bats_verb verb,
-                      struct bats_settings *set, struct bats_error *err)
+void bats_request_init(struct bats_request *r, enum bats_verb verb,
+                       struct bats_settings *set)
 {
     struct bats_run_options *options = &r->options;
-    *r = (struct bats_request){.settings = bats_options_json(verb, set)};
-    int rc = load(r, set, err);
-    if (rc < 0)
-        return rc;
-    rc = note_memory(r, err);
-    if (rc < 0)
-        return rc;
+    r->settings = bats_have(bats_options_json(verb, set));
+    load(r, set);
+    note_memory(r);
     choose_policy(r, verb, set);
     *options = plain_options(set);
     options->bag = r->bag;
     options->open = set->open ? &r->open.is : NULL;
     options->clusters = r->clusters;
-    rc = bats_choosing_init(&r->choosing, verb, set, err);
+    r->choosing = bats_choosing(verb, set);
     options->engine.sampling = sampling_of(&r->choosing, set);
     options->engine.in_order = is_in_order(set, options);
-    if (rc == 0)
-        rc = make_labels(set, r, err);
-    if (rc == 0)
-        rc = choose_output(set, options, &r->output_dir, err);
-    if (rc == 0)
-        rc = load_profile(set, r, err);
-    if (rc == 0)
-        rc = choose_copies(set, r->bag, options, &r->once, err);
-    if (rc == 0)
-        rc = resolve_budget(set, options, err);
-    if (rc == 0 && !set->seed_given)
-        rc = random_seed(&options->engine.seed, err);
-    if (rc == 0 && set->welcome != NULL)
-        rc = welcome(r, set, err);
-    return rc;
+    make_labels(set, r);
+    choose_output(set, options, &r->output_dir);
+    load_profile(set, r);
+    r->once = choose_copies(set, r->bag, options);
+    resolve_budget(set, options);
+    if (!set->seed_given)
+        options->engine.seed = random_seed();
+    if (set->welcome == NULL)
+        return;
+    bats_welcome_init(&r->welcome, r->clusters, set->welcome, set->host,
+                      (int)set->port);
+    options->joining = &r->welcome.joining;
+    if (!set->quiet)
+        bats_tell("worker jobs join by: bats-mpi worker --join %s",
+                  set->welcome);
 }
 
 void bats_request_release(struct bats_request *r)

@@ -9,9 +9,9 @@
 
 #include <stdint.h>
 
-#include "cli/choosing.h"
 #include "cli/open.h"
 #include "cli/options.h"
+#include "cli/profiling.h"
 #include "cli/welcome.h"
 #include "input/bagfile.h"
 #include "input/profile.h"
@@ -36,17 +36,16 @@ struct bats_request {
 };
 
 /* Sets the policy in `set`, unless the user has. Unless quiet, warns on
- * standard error of likely mistakes. BATS_EINPUT: an option or a file is
- * wrong; BATS_ESYS, BATS_ENOMEM. Call bats_request_release in any case. */
-int bats_request_init(struct bats_request *request, enum bats_verb verb,
-                      struct bats_settings *set, struct bats_error *err);
+ * standard error of likely mistakes. An error ends the program, but leaves
+ * *request, which is all zero before, to be released. */
+void bats_request_init(struct bats_request *request, enum bats_verb verb,
+                       struct bats_settings *set);
 void bats_request_release(struct bats_request *request);
 
 /* Copies the present settings into `options`. BATS_ENOMEM. */
 int bats_request_settle(struct bats_request *request, struct bats_error *err);
 
-/* Makes the bag of a command and its values. BATS_EINPUT, BATS_ENOMEM. */
-int bats_request_sweep(const struct bats_settings *set,
-                       struct bats_bagfile **bag, struct bats_error *err);
+/* Makes the bag of a command and its values. */
+struct bats_bagfile *bats_request_sweep(const struct bats_settings *set);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "bats/lease.h"
 #include "cli/cli.h"
-#include "cli/emulation.h"
+#include "cli/dry_run.h"
 #include "cli/history.h"
 #include "report/live.h"
 #include "report/report.h"
@@ -234,14 +234,10 @@ static void write_live(struct bats_watch *w,
     json_decref(object);
 }
 
-int bats_watch_live(struct bats_watch *watch, const char *record,
-                    struct bats_error *err)
+void bats_watch_live(struct bats_watch *watch, const char *record)
 {
-    if (asprintf(&watch->live_path, "%s" BATS_LIVE_SUFFIX, record) < 0) {
-        watch->live_path = NULL;
-        return bats_no_memory(err);
-    }
-    return 0;
+    if (asprintf(&watch->live_path, "%s" BATS_LIVE_SUFFIX, record) < 0)
+        bats_have(NULL);
 }
 
 static void on_progress(void *context, const struct bats_platform *platform,
@@ -432,35 +428,26 @@ static void on_ended(void *context, const struct bats_execution *e)
 
 /* ---- life cycle ---- */
 
-int bats_watch_init(struct bats_watch *watch, const struct bats_settings *set,
-                    const struct bats_run_options *options,
-                    struct bats_choosing *choosing, struct bats_label *label,
-                    struct bats_error *err)
+void bats_watch_init(struct bats_watch *watch, const struct bats_settings *set,
+                     struct bats_request *request)
 {
-    uint32_t n = bats_bagfile_room(options->bag);
-    int rc = 0;
+    uint32_t n = bats_bagfile_room(request->bag);
     *watch = (struct bats_watch){.set = set,
-                                 .options = options,
-                                 .choosing = choosing,
-                                 .label = label,
+                                 .options = &request->options,
+                                 .choosing = &request->choosing,
+                                 .label = request->tag,
                                  .brief = bats_settings_is_local(set),
                                  .terminal = -1};
     if (set->joblog != NULL) {
-        rc = bats_history_resumes(set)
-                 ? bats_joblog_open(set->joblog, &watch->joblog, err)
-                 : bats_joblog_create(set->joblog, &watch->joblog, err);
-        if (rc != 0)
-            return rc;
-        watch->received = calloc(n, sizeof *watch->received);
-        if (watch->received == NULL)
-            rc = bats_no_memory(err);
+        bats_must(
+            bats_history_resumes(set)
+                ? bats_joblog_open(set->joblog, &watch->joblog, &bats_why)
+                : bats_joblog_create(set->joblog, &watch->joblog, &bats_why));
+        watch->received = bats_have(calloc(n, sizeof *watch->received));
     }
-    if (rc == 0 && set->keep_order)
-        rc = bats_inorder_create(n, write_output, watch, &watch->inorder, err);
-    if (rc != 0) {
-        bats_watch_release(watch);
-        return rc;
-    }
+    if (set->keep_order)
+        bats_must(bats_inorder_create(n, write_output, watch, &watch->inorder,
+                                      &bats_why));
     if (!set->quiet)
         watch->terminal = bats_terminal_open(STDERR_FILENO);
     bool has_line =
@@ -475,11 +462,12 @@ int bats_watch_init(struct bats_watch *watch, const struct bats_settings *set,
                                                     : BATS_PROGRESS_PLAIN,
                        stderr, watch->terminal);
     watch->progress.bar = set->bar;
-    return 0;
 }
 
 void bats_watch_release(struct bats_watch *watch)
 {
+    if (watch->set == NULL)
+        return;
     bats_inorder_destroy(watch->inorder);
     bats_joblog_destroy(watch->joblog);
     free(watch->received);

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/choosing.h"
 #include "cli/past.h"
+#include "cli/request.h"
 #include "report/inorder.h"
 #include "report/joblog.h"
 #include "report/progress.h"
@@ -55,21 +55,18 @@ struct bats_watch {
 };
 
 /* All pointers must live as long; `learner` is set later. If the run resumes
- * an earlier one, call bats_joblog_continue. BATS_EINPUT (the joblog cannot be
- * written), BATS_ENOMEM. */
-int bats_watch_init(struct bats_watch *watch, const struct bats_settings *set,
-                    const struct bats_run_options *options,
-                    struct bats_choosing *choosing, struct bats_label *label,
-                    struct bats_error *err);
+ * an earlier one, call bats_joblog_continue. The program ends if the joblog
+ * cannot be written, but *watch, which is all zero before, may be released. */
+void bats_watch_init(struct bats_watch *watch, const struct bats_settings *set,
+                     struct bats_request *request);
 void bats_watch_release(struct bats_watch *watch);
 
 /* Returns the observer, which is valid as long as the watch. */
 struct bats_observer bats_watch_observer(struct bats_watch *watch);
 
-/* Keeps the status file of the record at `record` from now on (report/live.h).
- * BATS_ENOMEM. */
-int bats_watch_live(struct bats_watch *watch, const char *record,
-                    struct bats_error *err);
+/* Keeps the status file of the record at `record` from now on
+ * (report/live.h). */
+void bats_watch_live(struct bats_watch *watch, const char *record);
 
 /* Removes the status file, and the progress line before the closing report.
  * Without a progress line, prints all decisions now. `snapshot`: at the end;

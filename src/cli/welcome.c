@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "input/clusters_file.h"
 #include "site/batch_system.h"
 
@@ -63,38 +64,27 @@ static int admit(void *context, const struct bats_worker_job *job,
     return 1;
 }
 
-static int add_machines(struct bats_welcome *w, uint32_t cluster, uint32_t n,
-                        struct bats_error *err)
-{
-    struct bats_platform *p = &w->platform;
-    struct bats_machine_spec *machines =
-        realloc(p->machines, (p->n_machines + (size_t)n) * sizeof *machines);
-    if (machines == NULL)
-        return bats_no_memory(err);
-    p->machines = machines;
-    for (uint32_t i = 0; i < n; i++)
-        machines[p->n_machines++] = (struct bats_machine_spec){cluster, 1};
-    return 0;
-}
-
-static int take_cluster(struct bats_welcome *w, uint32_t i,
-                        struct bats_error *err)
+static void take_cluster(struct bats_welcome *w, uint32_t i)
 {
     const struct bats_cluster *cluster = &w->file->sections[i].model.cluster;
+    struct bats_platform *p = &w->platform;
     if (cluster->max > MACHINES_MAX)
-        return bats_refuse(err,
-                           "--welcome: cluster '%s' needs a max of at most "
-                           "%d: how many machines may come",
-                           cluster->name, MACHINES_MAX);
+        bats_die(BATS_EINPUT,
+                 "--welcome: cluster '%s' needs a max of at most %d: how many "
+                 "machines may come",
+                 cluster->name, MACHINES_MAX);
     if (w->file->sections[i].by_node)
-        return bats_refuse(
-            err, "--welcome: cluster '%s': a machine can only be a rank here",
-            cluster->name);
-    w->platform.clusters[i] = *cluster;
-    w->platform.speed[i] = w->file->sections[i].model.speed;
-    w->platform.expected[i] = w->file->sections[i].model.expected;
-    w->platform.n_clusters++;
-    return add_machines(w, i, cluster->max, err);
+        bats_die(BATS_EINPUT,
+                 "--welcome: cluster '%s': a machine can only be a rank here",
+                 cluster->name);
+    p->clusters[i] = *cluster;
+    p->speed[i] = w->file->sections[i].model.speed;
+    p->expected[i] = w->file->sections[i].model.expected;
+    p->n_clusters++;
+    size_t n = p->n_machines + (size_t)cluster->max;
+    p->machines = bats_have(realloc(p->machines, n * sizeof *p->machines));
+    while (p->n_machines < n)
+        p->machines[p->n_machines++] = (struct bats_machine_spec){i, 1};
 }
 
 /* The batch system of worker jobs, if the run is in one of its jobs or a
@@ -108,38 +98,33 @@ system_of(const struct bats_clusters_file *clusters)
     return any ? bats_batch_systems[0] : NULL;
 }
 
-int bats_welcome_init(struct bats_welcome *welcome,
-                      const struct bats_clusters_file *clusters,
-                      const char *file, const char *host, int port,
-                      struct bats_error *err)
+void bats_welcome_init(struct bats_welcome *welcome,
+                       const struct bats_clusters_file *clusters,
+                       const char *file, const char *host, int port)
 {
+    if (clusters == NULL)
+        bats_die(BATS_EINPUT,
+                 "--welcome needs --clusters, with what may come");
+    const struct bats_batch_system *system = system_of(clusters);
     *welcome = (struct bats_welcome){
         .file = clusters,
+        .platform = {.window = clusters->window, .billing = clusters->billing},
         .joining = {.context = welcome,
                     .file = file,
                     .host = host,
                     .port = port,
+                    .draining = system != NULL ? system->draining : NULL,
+                    .look_us = LOOK_US,
                     .platform = platform,
                     .admit = admit},
     };
-    if (clusters == NULL)
-        return bats_refuse(err,
-                           "--welcome needs --clusters, with what may come");
     struct bats_platform *p = &welcome->platform;
-    p->window = clusters->window;
-    p->billing = clusters->billing;
     strcpy(p->currency, clusters->currency);
-    int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < clusters->n_sections; i++)
-        rc = take_cluster(welcome, i, err);
-    const struct bats_batch_system *system = system_of(clusters);
-    welcome->joining.draining = system != NULL ? system->draining : NULL;
-    welcome->joining.look_us = LOOK_US;
-    welcome->taken = calloc(p->n_machines + 1, sizeof *welcome->taken);
+    for (uint32_t i = 0; i < clusters->n_sections; i++)
+        take_cluster(welcome, i);
+    welcome->taken =
+        bats_have(calloc(p->n_machines + 1, sizeof *welcome->taken));
     welcome->machines = p->machines;
-    if (rc == 0 && welcome->taken == NULL)
-        rc = bats_no_memory(err);
-    return rc;
 }
 
 void bats_welcome_release(struct bats_welcome *welcome)

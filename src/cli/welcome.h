@@ -22,13 +22,12 @@ struct bats_welcome {
     struct bats_joining joining;              /* for the run */
 };
 
-/* `file`: for the workers. BATS_EINPUT: clusters, or their numbers of
- * machines, are missing; BATS_ENOMEM. Release with bats_welcome_release when
- * the run is over. */
-int bats_welcome_init(struct bats_welcome *welcome,
-                      const struct bats_clusters_file *clusters,
-                      const char *file, const char *host, int port,
-                      struct bats_error *err);
+/* `file`: for the workers. The program ends if clusters, or their numbers of
+ * machines, are missing. Release with bats_welcome_release when the run is
+ * over. */
+void bats_welcome_init(struct bats_welcome *welcome,
+                       const struct bats_clusters_file *clusters,
+                       const char *file, const char *host, int port);
 void bats_welcome_release(struct bats_welcome *welcome);
 
 #endif

@@ -18,133 +18,104 @@
 #define RETURN_US 15000000
 
 /* The run may itself be in a job, which is billed until it ends. */
-static int find_own_job(struct bats_alloc *a, struct bats_error *err)
+static void find_own_job(struct bats_alloc *a)
 {
     struct bats_allocation own;
-    struct bats_error why;
-    int rc = bats_batch_ask(1, &own, &why);
-    if (rc == 0 && own.system != NULL) {
+    int rc = bats_batch_ask(1, &own, &bats_why);
+    if (rc < 0)
+        bats_die(rc, "this job is billed, too, but %s", bats_why.text);
+    if (own.system != NULL) {
         int64_t held_s = (int64_t)time(NULL) - own.start_s;
         strcpy(a->own, own.job);
         a->billing.rate = bats_job_bill(own.rate, 3600);
         a->billing.before = own.start_s > 0 && held_s > 0
                                 ? bats_job_bill(own.rate, held_s)
                                 : 0;
-        a->billing.leaving = a->grace_us + BATS_ALLOC_MARGIN_S * BATS_SECOND;
+        a->billing.leaving = a->set->grace + BATS_ALLOC_MARGIN_S * BATS_SECOND;
     }
     bats_allocation_release(&own);
-    return rc == 0 ? 0
-                   : bats_error_set(err, rc, "this job is billed, too, but %s",
-                                    why.text);
 }
 
 /* Adds the charges of earlier sessions, which count against the budget. */
-static int ask_account(struct bats_alloc *a, const struct bats_settings *set,
-                       bats_money charged, bats_money *budget,
-                       struct bats_error *err)
+static void ask_account(struct bats_alloc *a)
 {
+    bats_money *budget = &a->options->budget;
     struct bats_account account;
     char words[BATS_ACCOUNT_WORDS];
     a->by_account = *budget == BATS_BUDGET_ACCOUNT;
     if (!a->by_account)
-        return 0;
+        return;
     if (a->system->account == NULL)
-        return bats_refuse(
-            err, "--budget account: %s keeps no accounts; give an amount",
-            a->system->name);
+        bats_die(BATS_EINPUT,
+                 "--budget account: %s keeps no accounts; give an amount",
+                 a->system->name);
     struct bats_allocation job = {.system = NULL};
     snprintf(job.account, sizeof job.account, "%s",
-             set->account != NULL ? set->account : "");
+             a->set->account != NULL ? a->set->account : "");
     strcpy(job.qos, a->quality);
-    int rc = a->system->account(&job, &account, err);
-    if (rc < 0)
-        return rc;
-    *budget = bats_account_left(&account);
-    if (!bats_units_add(*budget, charged, budget))
+    bats_must(a->system->account(&job, &account, &bats_why));
+    if (!bats_units_add(bats_account_left(&account),
+                        a->options->engine.earlier.charged, budget))
         *budget = BATS_UNLIMITED;
-    if (!set->quiet)
+    if (!a->set->quiet)
         bats_tell("%s", bats_account_words(words, &account));
-    return 0;
 }
 
 /* Chooses what is held for a job. There are no leases if whole jobs are paid:
  * for workflows with their own budgets, for policy expert, and for accounts,
  * whose limits may be checked against time limits before a job starts. */
-static int set_guarantee(struct bats_alloc *a, const struct bats_settings *set,
-                         bool whole, struct bats_error *err)
+static void set_guarantee(struct bats_alloc *a)
 {
+    const struct bats_settings *set = a->set;
     bool by_node = strcmp(set->guarantee, "node") == 0;
+    bool whole = a->options->budget == BATS_BUDGET_ACCOUNT ||
+                 a->options->bag->sharing.n > 0 ||
+                 strcmp(set->policy, "expert") == 0;
     if (by_node && a->rules.hang_s == 0)
-        return bats_refuse(
-            err,
-            "--guarantee node: %s waits for ever for a node that "
-            "hangs",
-            a->system->name);
+        bats_die(BATS_EINPUT,
+                 "--guarantee node: %s waits for ever for a node that hangs",
+                 a->system->name);
     if (!by_node)
         a->rules.hang_s = 0;
     a->by_lease = !whole && strcmp(set->guarantee, "limit") != 0;
-    return 0;
 }
 
 /* Refuses a budget below the price of one job, before any job is requested. */
-static int check_budget(const struct bats_alloc *a, bats_money budget,
-                        struct bats_error *err)
+static void check_budget(const struct bats_alloc *a)
 {
+    bats_money budget = a->options->budget, least = BATS_UNLIMITED;
     size_t best = 0;
-    for (size_t i = 1; i < a->platform.n_clusters; i++)
-        if (bats_alloc_price(a, i, a->platform.window, 0) <
-            bats_alloc_price(a, best, a->platform.window, 0))
+    for (size_t i = 0; i < a->platform.n_clusters; i++) {
+        bats_money price = bats_alloc_price(a, i, a->platform.window, 0);
+        if (price < least) {
+            least = price;
             best = i;
-    bats_money least = bats_alloc_price(a, best, a->platform.window, 0);
-    if (budget == BATS_UNLIMITED || budget - a->billing.before >= least)
-        return 0;
-    return bats_error_set(
-        err, BATS_EBUDGET,
-        "the budget does not pay one job: %s are held for one in partition %s",
-        bats_words_money(least, a->system->currency).s, a->partitions[best]);
+        }
+    }
+    if (budget != BATS_UNLIMITED && budget - a->billing.before < least)
+        bats_die(BATS_EBUDGET,
+                 "the budget does not pay one job: %s are held for one in "
+                 "partition %s",
+                 bats_words_money(least, a->system->currency).s,
+                 a->partitions[best]);
 }
 
-static int create(struct bats_alloc *a, const struct bats_settings *set,
-                  const char *record, struct bats_run_options *options,
-                  struct bats_error *err)
+/* Finds out about everything but the queue. */
+static void ask_all(struct bats_alloc *a, const char *record)
 {
-    struct bats_platform *p = &a->platform;
-    int64_t us = bats_now_us(CLOCK_REALTIME);
-    p->window = set->run.window > 0 ? set->run.window : WINDOW;
-    p->billing = BATS_BILLING_JOB;
-    a->quiet = set->quiet;
-    a->grace_us = set->grace;
-    a->silence_us = set->run.silence_us;
-    a->say_us = a->first_say_us = BATS_ALLOC_SAY_POLLS * set->poll;
-    a->billing.model = BATS_BILLING_JOB;
-    a->billing.jobs = (uint32_t)set->max_jobs;
-    snprintf(a->name, sizeof a->name, "bats-%08x%06x",
-             (unsigned)(us / 1000000),
-             (unsigned)(us % 1000000) ^ ((unsigned)getpid() << 4 & 0xffffff));
-    int rc = bats_job_system_find(set->system, &a->system, &a->rules, err);
-    if (rc == 0)
-        rc = set_guarantee(a, set,
-                           options->budget == BATS_BUDGET_ACCOUNT ||
-                               options->bag->sharing.n > 0 ||
-                               strcmp(set->policy, "expert") == 0,
-                           err);
-    if (rc == 0)
-        rc = bats_alloc_read(a, set, options, record, err);
-    if (rc == 0)
-        rc = find_own_job(a, err);
-    if (rc == 0)
-        rc = bats_alloc_make_machines(a, set, err);
-    if (rc == 0)
-        rc = ask_account(a, set, options->engine.earlier.charged,
-                         &options->budget, err);
-    if (rc == 0)
-        rc = bats_alloc_find_earlier(a, options, err);
-    options->budget = bats_alloc_limit(a, options);
-    if (rc == 0 && !set->dry_run && options->resume == BATS_RECORD_NOT)
-        rc = check_budget(a, options->budget, err);
-    snprintf(p->currency, sizeof p->currency, "%s",
-             rc == 0 ? a->system->currency : "");
-    return rc;
+    bats_must(bats_job_system_find(a->set->system, &a->system, &a->rules,
+                                   &bats_why));
+    set_guarantee(a);
+    bats_alloc_read(a, record);
+    find_own_job(a);
+    bats_alloc_make_machines(a);
+    ask_account(a);
+    bats_alloc_find_earlier(a);
+    a->options->budget = bats_alloc_limit(a);
+    if (!a->set->dry_run && a->options->resume == BATS_RECORD_NOT)
+        check_budget(a);
+    snprintf(a->platform.currency, sizeof a->platform.currency, "%s",
+             a->system->currency);
 }
 
 static void take_over(struct bats_alloc *a)
@@ -162,14 +133,23 @@ static void take_over(struct bats_alloc *a)
     }
 }
 
-int bats_alloc_create(const struct bats_settings *set, const char *record,
-                      struct bats_run_options *options,
-                      struct bats_alloc **alloc, struct bats_error *err)
+void bats_alloc_create(const struct bats_settings *set, const char *record,
+                       struct bats_run_options *options,
+                       struct bats_alloc **alloc)
 {
-    struct bats_alloc *a = *alloc = calloc(1, sizeof *a);
-    if (a == NULL)
-        return bats_no_memory(err);
-    int rc = create(a, set, record, options, err);
+    struct bats_alloc *a = *alloc = bats_have(calloc(1, sizeof *a));
+    int64_t us = bats_now_us(CLOCK_REALTIME);
+    a->set = set;
+    a->options = options;
+    a->platform.window = set->run.window > 0 ? set->run.window : WINDOW;
+    a->platform.billing = a->billing.model = BATS_BILLING_JOB;
+    a->silence_us = set->run.silence_us;
+    a->say_us = a->first_say_us = BATS_ALLOC_SAY_POLLS * set->poll;
+    a->billing.jobs = (uint32_t)set->max_jobs;
+    snprintf(a->name, sizeof a->name, "bats-%08x%06x",
+             (unsigned)(us / 1000000),
+             (unsigned)(us % 1000000) ^ ((unsigned)getpid() << 4 & 0xffffff));
+    ask_all(a, record);
     struct bats_queue_options jobs = {.system = a->system,
                                       .rules = a->rules,
                                       .name = a->name,
@@ -177,20 +157,13 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
                                       .tag = a->tag,
                                       .n = a->platform.n_machines,
                                       .interval_us = set->poll};
-    if (rc == 0)
-        rc = bats_queue_create(&jobs, &a->queue, err);
-    if (rc < 0) {
-        bats_alloc_destroy(a);
-        *alloc = NULL;
-        return rc;
-    }
+    bats_must(bats_queue_create(&jobs, &a->queue, &bats_why));
     take_over(a);
     options->engine.earlier.asked = a->n_taken > 0 ? a->asked : NULL;
     options->engine.earlier.age = a->age;
     options->silence_us = a->silence_us;
     a->joining = bats_alloc_joining;
     a->joining.nodes = a->nodes;
-    a->options = options;
     a->joining.context = a;
     a->joining.file = a->door;
     a->joining.host = set->host;
@@ -199,7 +172,6 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
     a->joining.draining = a->system->draining;
     a->joining.look_us = BATS_ALLOC_LOOK_POLLS * set->poll;
     options->joining = &a->joining;
-    return 0;
 }
 
 void bats_alloc_destroy(struct bats_alloc *a)

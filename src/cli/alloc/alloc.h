@@ -33,11 +33,11 @@ struct bats_alloc; /* opaque */
 
 /* Asks the batch system for the rules of the site and the prices of jobs, and
  * puts job side and billing into *options; a budget of BATS_BUDGET_ACCOUNT
- * becomes an amount. `record`: its path; NULL: no record. BATS_EINPUT,
- * BATS_ESYS, BATS_ENOMEM. */
-int bats_alloc_create(const struct bats_settings *set, const char *record,
-                      struct bats_run_options *options,
-                      struct bats_alloc **alloc, struct bats_error *err);
+ * becomes an amount. `record`: its path; NULL: no record. An error ends the
+ * program, but *alloc may be destroyed. */
+void bats_alloc_create(const struct bats_settings *set, const char *record,
+                       struct bats_run_options *options,
+                       struct bats_alloc **alloc);
 void bats_alloc_destroy(struct bats_alloc *alloc); /* NULL is legal */
 
 /* Adds the name of the run's jobs to the object of settings for the record.
@@ -47,9 +47,8 @@ int bats_alloc_note(const struct bats_alloc *alloc, json_t *settings,
 
 /* --dry-run: prints machines and prices, and the first jobs as they would be
  * submitted. */
-int bats_alloc_dry_run(struct bats_alloc *alloc, FILE *out,
-                       const struct bats_run_options *options,
-                       struct bats_error *err);
+void bats_alloc_dry_run(struct bats_alloc *alloc, FILE *out,
+                        const struct bats_run_options *options);
 
 /* After a run that ended before its jobs were settled: cancels the rest.
  * Returns the number of jobs without a known bill. */

@@ -6,6 +6,7 @@
 #include "bats/policy.h"
 #include "bats/sched.h"
 #include "cli/alloc/state.h"
+#include "cli/cli.h"
 #include "cli/past.h"
 #include "report/words.h"
 #include "run/engine_options.h"
@@ -86,20 +87,17 @@ static void print_clusters(FILE *out, const struct bats_alloc *a)
                 .s);
 }
 
-static int print_first_jobs(FILE *out, struct bats_alloc *a,
-                            const struct bats_sched_options *o,
-                            struct bats_error *err)
+static void print_first_jobs(FILE *out, struct bats_alloc *a,
+                             const struct bats_sched_options *o)
 {
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_command command;
     struct bats_sched *sched;
     struct alike jobs = {0, 0, 0};
-    int rc = bats_sched_create(o, &sched, err);
-    if (rc < 0)
-        return rc;
+    bats_must(bats_sched_create(o, &sched, &bats_why));
     fputs("The first jobs:\n", out);
-    rc = bats_sched_handle(sched, 0, &tick, err);
-    while (rc == 0 && bats_sched_next(sched, &command))
+    bats_must(bats_sched_handle(sched, 0, &tick, &bats_why));
+    while (bats_sched_next(sched, &command))
         if (command.type == BATS_COMMAND_ACQUIRE) {
             uint32_t next = command.machine;
             bats_alloc_ask(a, next, command.time);
@@ -113,16 +111,14 @@ static int print_first_jobs(FILE *out, struct bats_alloc *a,
             jobs.n++;
         }
     print_jobs(a, out, &jobs);
-    if (rc == 0 && jobs.asked == 0)
+    if (jobs.asked == 0)
         fputs("    none: the budget does not pay one\n", out);
     fputs("Nothing was started.\n", out);
     bats_sched_destroy(sched);
-    return rc;
 }
 
-int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
-                       const struct bats_run_options *options,
-                       struct bats_error *err)
+void bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
+                        const struct bats_run_options *options)
 {
     struct bats_survey survey = {.platform = a->platform,
                                  .policy = options->engine.policy,
@@ -131,20 +127,16 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
                                  .billing = a->billing};
     struct bats_engine_options e = {.seen = NULL};
     char past[1024];
-    int rc = bats_needs_stocks(NULL, options, &survey, err);
-    if (rc == 0)
-        rc = bats_engine_options(options, &survey, &e, err);
-    if (rc == 0) {
-        print_clusters(out, a);
-        if (e.options.prior != NULL)
-            bats_words_line(out, "%s",
-                            bats_learner_words(options->believe_context, past,
-                                               sizeof past));
-        print_times(out, a, &e.options);
-        rc = print_first_jobs(out, a, &e.options, err);
-    }
+    bats_must(bats_needs_stocks(NULL, options, &survey, &bats_why));
+    bats_must(bats_engine_options(options, &survey, &e, &bats_why));
+    print_clusters(out, a);
+    if (e.options.prior != NULL)
+        bats_words_line(
+            out, "%s",
+            bats_learner_words(options->believe_context, past, sizeof past));
+    print_times(out, a, &e.options);
+    print_first_jobs(out, a, &e.options);
     bats_engine_options_release(&e);
     free(survey.gpus);
     free(survey.stocks);
-    return rc;
 }

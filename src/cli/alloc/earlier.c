@@ -39,35 +39,13 @@ static void nap(int64_t us)
     nanosleep(&time, NULL);
 }
 
-bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
-                            bats_time time, bats_time age)
-{
-    bats_time lease = a->billing.lease;
-    if (lease > 0 && age + lease < time)
-        time = age + lease;
-    if (age == 0)
-        time += a->billing.starting;
-    return bats_billing_use(a->platform.clusters[cluster].charge,
-                            a->platform.window, time + a->billing.overrun);
-}
-
-static void release(struct earlier *e)
-{
-    free(e->known.open);
-    free(e->list);
-    free(e->is_taken);
-}
-
-static int look(struct bats_alloc *a, struct earlier *e,
-                struct bats_error *err)
+static void look(struct bats_alloc *a, struct earlier *e)
 {
     free(e->list);
     free(e->is_taken);
-    e->is_taken = NULL;
-    int rc = bats_job_system_list(a->system, a->name, &e->list, &e->n, err);
-    if (rc == 0 && (e->is_taken = calloc(e->n + 1, 1)) == NULL)
-        rc = bats_no_memory(err);
-    return rc;
+    bats_must(
+        bats_job_system_list(a->system, a->name, &e->list, &e->n, &bats_why));
+    e->is_taken = bats_have(calloc(e->n + 1, 1));
 }
 
 /* ---- jobs that still live ---- */
@@ -153,25 +131,24 @@ static bats_money take_over(struct bats_alloc *a, struct earlier *e,
 }
 
 /* Ends the jobs that are not taken over. Returns how many still live. */
-static int end_others(struct bats_alloc *a, const struct earlier *e,
-                      struct bats_error *err)
+static int end_others(struct bats_alloc *a, const struct earlier *e)
 {
-    int n = 0, rc = 0;
-    for (size_t k = 0; rc == 0 && k < e->n; k++)
+    int n = 0;
+    for (size_t k = 0; k < e->n; k++)
         if (e->list[k].phase != BATS_JOB_ENDED && !e->is_taken[k]) {
             const char *id = e->list[k].id;
-            rc = bats_job_system_cancel(a->system, a->name, &id, 1, err);
+            bats_must(
+                bats_job_system_cancel(a->system, a->name, &id, 1, &bats_why));
             n++;
         }
-    return rc < 0 ? rc : n;
+    return n;
 }
 
 /* ---- bills ---- */
 
-/* Asks for bills. If the accounting learns of ends too late, the list of jobs
- * decides. */
-static int ask_bills(struct bats_alloc *a, const struct earlier *e,
-                     bats_money *uncharged, struct bats_error *err)
+/* Asks for bills; returns those without a charge. If the accounting learns of
+ * ends too late, the list of jobs decides. */
+static bats_money ask_bills(struct bats_alloc *a, const struct earlier *e)
 {
     struct bats_job_past past = {.name = a->name,
                                  .list = e->list,
@@ -183,13 +160,12 @@ static int ask_bills(struct bats_alloc *a, const struct earlier *e,
     size_t open = 0;
     int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
     int64_t end_us = now_us + PATIENCE_US;
-    int rc;
     for (bool first = true;; first = false) {
-        rc = bats_job_system_bills(a->system, &past, now_us >= end_us, &sum,
-                                   &open, err);
-        if (rc < 0 || open == 0 || now_us >= end_us)
+        bats_must(bats_job_system_bills(a->system, &past, now_us >= end_us,
+                                        &sum, &open, &bats_why));
+        if (open == 0 || now_us >= end_us)
             break;
-        if (first && !a->quiet)
+        if (first && !a->set->quiet)
             bats_tell(
                 "the accounting of %s does not yet know the end of all jobs "
                 "of the earlier session: waiting for bills, at most %d s",
@@ -197,13 +173,12 @@ static int ask_bills(struct bats_alloc *a, const struct earlier *e,
         nap(NAP_US);
         now_us = bats_now_us(CLOCK_MONOTONIC);
     }
-    if (rc == 0 && open > 0)
-        rc = bats_error_set(err, BATS_ESYS,
-                            "the accounting of %s does not know the end of "
-                            "%lu of the earlier jobs, which have the name %s",
-                            a->system->name, (unsigned long)open, a->name);
-    *uncharged = sum - e->known.charged;
-    return rc;
+    if (open > 0)
+        bats_die(BATS_ESYS,
+                 "the accounting of %s does not know the end of %lu of the "
+                 "earlier jobs, which have the name %s",
+                 a->system->name, (unsigned long)open, a->name);
+    return sum - e->known.charged;
 }
 
 static const struct bats_job_view *
@@ -239,42 +214,35 @@ static bats_money bill_by_time(const struct bats_alloc *a,
 
 /* ---- all of it ---- */
 
-static int settle(struct bats_alloc *a, struct earlier *e, bats_money room,
-                  bats_money *held, bats_money *uncharged,
-                  struct bats_error *err)
+/* Takes over jobs that `room` pays for, and ends the others. Sets the money
+ * held for them; returns the bills without a charge. */
+static bats_money settle(struct bats_alloc *a, struct earlier *e,
+                         bats_money room, bats_money *held)
 {
     int64_t end_us = bats_now_us(CLOCK_MONOTONIC) + PATIENCE_US;
-    int rc;
     for (;;) {
-        rc = look(a, e, err);
-        if (rc < 0)
-            return rc;
+        look(a, e);
         *held = take_over(a, e, room);
-        rc = end_others(a, e, err);
-        if (rc <= 0 || bats_now_us(CLOCK_MONOTONIC) >= end_us)
+        if (end_others(a, e) == 0)
             break;
+        if (bats_now_us(CLOCK_MONOTONIC) >= end_us)
+            bats_die(BATS_ESYS,
+                     "jobs of the earlier session, which have the name %s, do "
+                     "not end",
+                     a->name);
         nap(NAP_US);
     }
-    if (rc > 0)
-        return bats_error_set(
-            err, BATS_ESYS,
-            "jobs of the earlier session, which have the name %s, do not end",
-            a->name);
     nap(a->rules.late_s * 1000000);
-    if (rc == 0 && a->rules.accounts)
-        rc = ask_bills(a, e, uncharged, err);
-    else if (rc == 0)
-        *uncharged = bill_by_time(a, e);
-    return rc;
+    return a->rules.accounts ? ask_bills(a, e) : bill_by_time(a, e);
 }
 
-static bats_money room(const struct bats_alloc *a,
-                       const struct bats_run_options *options)
+static bats_money room(const struct bats_alloc *a)
 {
-    bats_money limit = bats_alloc_limit(a, options);
+    bats_money limit = bats_alloc_limit(a);
     return limit == BATS_UNLIMITED
                ? limit
-               : limit - options->engine.earlier.charged - a->billing.before;
+               : limit - a->options->engine.earlier.charged -
+                     a->billing.before;
 }
 
 /* Reports bills that came after the session that waited for them. */
@@ -282,43 +250,38 @@ static void say_uncharged(const struct bats_alloc *a, bats_money uncharged)
 {
     struct bats_phrase money = bats_words_money(
         uncharged < 0 ? -uncharged : uncharged, a->system->currency);
-    if (uncharged > 0 && !a->quiet)
+    if (uncharged > 0 && !a->set->quiet)
         bats_tell("earlier jobs were billed %s that had not been charged: "
                   "they are now",
                   money.s);
-    if (uncharged < 0 && !a->quiet)
+    if (uncharged < 0 && !a->set->quiet)
         bats_tell("earlier jobs were billed %s less than they had been "
                   "charged: the budget has them back",
                   money.s);
 }
 
-int bats_alloc_find_earlier(struct bats_alloc *a,
-                            const struct bats_run_options *options,
-                            struct bats_error *err)
+void bats_alloc_find_earlier(struct bats_alloc *a)
 {
+    const struct bats_run_options *options = a->options;
     struct earlier e = {.n = 0};
-    bats_money before = a->billing.before, held = 0, uncharged = 0;
+    bats_money before = a->billing.before, held = 0, uncharged;
     snprintf(a->tag, sizeof a->tag, "1");
     if (options->record == NULL)
-        return 0;
-    int rc = bats_record_purchase(options->record, &e.known, err);
-    if (rc == 0)
-        snprintf(a->tag, sizeof a->tag, "%lu", (unsigned long)e.known.session);
-    if (rc < 0 || options->resume == BATS_RECORD_NOT ||
-        e.known.name[0] == '\0') {
-        release(&e);
-        return rc;
-    }
-    snprintf(a->name, sizeof a->name, "%s", e.known.name);
-    do { /* bills of the past leave less money for jobs to take over */
-        rc = settle(a, &e, room(a, options), &held, &uncharged, err);
-        a->billing.before = before + uncharged;
-    } while (rc == 0 && held > 0 && held > room(a, options));
-    if (rc == 0)
+        return;
+    bats_must(bats_record_purchase(options->record, &e.known, &bats_why));
+    snprintf(a->tag, sizeof a->tag, "%lu", (unsigned long)e.known.session);
+    if (options->resume != BATS_RECORD_NOT && e.known.name[0] != '\0') {
+        snprintf(a->name, sizeof a->name, "%s", e.known.name);
+        do { /* bills of the past leave less money for jobs to take over */
+            uncharged = settle(a, &e, room(a), &held);
+            a->billing.before = before + uncharged;
+        } while (held > 0 && held > room(a));
         say_uncharged(a, uncharged);
-    for (size_t k = 0; rc == 0 && k < e.n; k++)
-        if (e.list[k].phase == BATS_JOB_ENDED)
-            bats_alloc_keep_output(a, e.list[k].id);
-    release(&e);
-    return rc;
+        for (size_t k = 0; k < e.n; k++)
+            if (e.list[k].phase == BATS_JOB_ENDED)
+                bats_alloc_keep_output(a, e.list[k].id);
+    }
+    free(e.known.open);
+    free(e.list);
+    free(e.is_taken);
 }

@@ -1,10 +1,13 @@
 /* joining: the job side of run/joining.h: submits, admits, sends off and
  * settles jobs as engine and batch system demand. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bats/sched.h"
 #include "cli/alloc/state.h"
@@ -16,6 +19,7 @@
 #define LEAVE_US 2000000
 #define BYE_US 5000000 /* time for a job to end after its good-bye */
 #define FAILURES 3     /* failures in a row before a partition is given up */
+#define LINES 3        /* lines shown of what a job printed */
 
 /* ---- between engine and batch system ---- */
 
@@ -127,10 +131,67 @@ static void commanded(void *context, const struct bats_command *command)
     } else if (lane->asked && !lane->leaves) {
         lane->leaves = true;
         lane->leave_by_us =
-            bats_now_us(CLOCK_MONOTONIC) + a->grace_us + LEAVE_US;
+            bats_now_us(CLOCK_MONOTONIC) + a->set->grace + LEAVE_US;
         if (!lane->had)
             bats_queue_cancel(a->queue, command->machine, 0);
     }
+}
+
+/* ---- what jobs print, each to a file of its own, LOG.NUMBER ---- */
+
+static int open_output(const struct bats_alloc *a, const char *id,
+                       char path[PATH_MAX])
+{
+    if (id[0] == '\0' ||
+        snprintf(path, PATH_MAX, "%s.%s", a->log, id) >= PATH_MAX)
+        return -1;
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* The last lines that the job has printed, as one line; "": none. */
+static void last_output(const struct bats_alloc *a, const char *id, char *text,
+                        size_t size)
+{
+    char path[PATH_MAX];
+    int fd = open_output(a, id, path);
+    off_t length = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    off_t from = length > (off_t)size - 1 ? length - (off_t)size + 1 : 0;
+    ssize_t n = fd >= 0 ? pread(fd, text, size - 1, from) : 0;
+    if (fd >= 0)
+        close(fd);
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
+    text[n > 0 ? n : 0] = '\0';
+    char *first = text + strlen(text);
+    for (int lines = 0; first > text; first--)
+        if (first[-1] == '\n' && ++lines == LINES)
+            break;
+    memmove(text, first, strlen(first) + 1);
+    for (char *at = text; *at != '\0'; at++)
+        *at = (unsigned char)*at < ' ' ? ' ' : *at;
+}
+
+/* A file that cannot be read or written stays. */
+void bats_alloc_keep_output(const struct bats_alloc *a, const char *id)
+{
+    char path[PATH_MAX], block[4096];
+    int from = open_output(a, id, path);
+    if (from < 0)
+        return;
+    ssize_t n = read(from, block, sizeof block);
+    bool well = n >= 0;
+    if (n > 0) {
+        FILE *log = fopen(a->log, "ae");
+        well = log != NULL && fprintf(log, "---- job %s\n", id) > 0;
+        for (; well && n > 0; n = read(from, block, sizeof block))
+            well = fwrite(block, 1, (size_t)n, log) == (size_t)n;
+        well &= n == 0;
+        if (log != NULL)
+            well &= fclose(log) == 0;
+    }
+    close(from);
+    if (well)
+        unlink(path);
 }
 
 /* ---- news of the batch system ---- */
@@ -192,7 +253,7 @@ static int job_failed(struct bats_alloc *a, struct bats_joined *joined,
     char last[200];
     if (a->lanes[place].is_taken)
         return bats_joined_handle(joined, &event, err);
-    bats_alloc_last_output(a, id, last, sizeof last);
+    last_output(a, id, last, sizeof last);
     tell(joined, "job %s in partition %s ended before it joined%s%s", id,
          a->partitions[cluster],
          last[0] != '\0' ? ": " : ", and printed nothing", last);

@@ -24,42 +24,37 @@
     5 /* seconds from the end of a lease to the end of its job in the
        * accounts */
 
-static int read_partitions(struct bats_alloc *a, const char *list,
-                           struct bats_error *err)
+static void read_partitions(struct bats_alloc *a, const char *list)
 {
     struct bats_platform *p = &a->platform;
     for (const char *at = list; *at != '\0'; at += *at == ',') {
         size_t n = strcspn(at, ",");
-        struct bats_error why;
         char name[BATS_CLUSTER_NAME];
         if (p->n_clusters == BATS_CLUSTERS_MAX)
-            return bats_refuse(err, "--partition: more than %d",
-                               BATS_CLUSTERS_MAX);
+            bats_die(BATS_EINPUT, "--partition: more than %d",
+                     BATS_CLUSTERS_MAX);
         snprintf(name, sizeof name, "%.*s", (int)n, at);
         if (n >= sizeof name ||
             bats_cluster_name_parse(name, p->clusters[p->n_clusters].name,
-                                    &why) < 0)
-            return bats_refuse(
-                err, "--partition: '%.*s' is not the name of a partition",
-                (int)n, at);
+                                    &bats_why) < 0)
+            bats_die(BATS_EINPUT,
+                     "--partition: '%.*s' is not the name of a partition",
+                     (int)n, at);
         for (size_t i = 0; i < p->n_clusters; i++)
             if (strcmp(a->partitions[i], name) == 0)
-                return bats_refuse(err, "--partition: %s is given twice",
-                                   name);
+                bats_die(BATS_EINPUT, "--partition: %s is given twice", name);
         strcpy(a->partitions[p->n_clusters++], name);
         at += n;
     }
-    return 0;
 }
 
-static int mark_unreliable(struct bats_alloc *a,
-                           const struct bats_settings *set,
-                           struct bats_error *err)
+static void mark_unreliable(struct bats_alloc *a)
 {
+    const struct bats_settings *set = a->set;
     const char *list = set->unreliable;
     if (list == NULL && strcmp(set->policy, "expert") == 0)
-        return bats_refuse(err, "--policy expert needs --unreliable: which of "
-                                "the partitions lose jobs");
+        bats_die(BATS_EINPUT, "--policy expert needs --unreliable: which of "
+                              "the partitions lose jobs");
     for (const char *at = list; at != NULL && *at != '\0'; at += *at == ',') {
         size_t n = strcspn(at, ","), i = 0;
         while (i < a->platform.n_clusters &&
@@ -67,75 +62,59 @@ static int mark_unreliable(struct bats_alloc *a,
                 strncmp(a->partitions[i], at, n) != 0))
             i++;
         if (i == a->platform.n_clusters)
-            return bats_refuse(
-                err, "--unreliable: '%.*s' is not one of --partition", (int)n,
-                at);
+            bats_die(BATS_EINPUT,
+                     "--unreliable: '%.*s' is not one of --partition", (int)n,
+                     at);
         a->platform.clusters[i].unreliable = true;
         a->platform.clusters[i].noticed = set->run.silence_us;
         at += n;
     }
-    return 0;
 }
 
 /* Splits the words of --sbatch. */
-static int split(struct bats_alloc *a, const char *text,
-                 struct bats_error *err)
+static void split(struct bats_alloc *a, const char *text)
 {
     size_t n = 0;
-    a->words = strdup(text);
-    a->more = calloc(strlen(text) / 2 + 2, sizeof *a->more);
-    if (a->words == NULL || a->more == NULL)
-        return bats_no_memory(err);
+    a->words = bats_have(strdup(text));
+    a->more = bats_have(calloc(strlen(text) / 2 + 2, sizeof *a->more));
     for (char *word = strtok(a->words, " "); word != NULL;
          word = strtok(NULL, " ")) {
         const char *why = a->system->jobs->refuses(word);
         if (why != NULL)
-            return bats_refuse(err, "--sbatch %s: %s", word, why);
+            bats_die(BATS_EINPUT, "--sbatch %s: %s", word, why);
         a->more[n++] = word;
     }
-    return 0;
 }
 
 /* Makes an absolute path next to the record or the bag. */
-static int beside(const char *base, const char *suffix, char path[PATH_MAX],
-                  struct bats_error *err)
+static void beside(const char *base, const char *suffix, char path[PATH_MAX])
 {
     char here[PATH_MAX] = "";
     if (base[0] != '/' && getcwd(here, sizeof here - 1) == NULL)
-        return bats_error_set(err, BATS_ESYS, "getcwd: %s", strerror(errno));
-    int n = snprintf(path, PATH_MAX, "%s%s%s%s", here,
-                     base[0] != '/' ? "/" : "", base, suffix);
-    if (n < PATH_MAX)
-        return 0;
-    return bats_refuse(err, "%.200s...: this name is too long", base);
+        bats_die(BATS_ESYS, "getcwd: %s", strerror(errno));
+    if (snprintf(path, PATH_MAX, "%s%s%s%s", here, base[0] != '/' ? "/" : "",
+                 base, suffix) >= PATH_MAX)
+        bats_die(BATS_EINPUT, "%.200s...: this name is too long", base);
 }
 
-static int name_files(struct bats_alloc *a, const struct bats_settings *set,
-                      const char *record, struct bats_error *err)
+static void name_files(struct bats_alloc *a, const char *record)
 {
-    char program[PATH_MAX], quoted[2][PATH_MAX];
-    const char *base = record != NULL               ? record
-                       : strcmp(set->bag, "-") == 0 ? "stdin"
-                                                    : set->bag;
+    char program[PATH_MAX], door[PATH_MAX];
+    const char *base = record != NULL                  ? record
+                       : strcmp(a->set->bag, "-") == 0 ? "stdin"
+                                                       : a->set->bag;
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     if (n < 0)
-        return bats_error_set(err, BATS_ESYS, "/proc/self/exe: %s",
-                              strerror(errno));
+        bats_die(BATS_ESYS, "/proc/self/exe: %s", strerror(errno));
     program[n] = '\0';
-    int rc = beside(base, ".door", a->door, err);
-    if (rc == 0)
-        rc = beside(base, ".jobs", a->log, err);
-    if (rc == 0 && (bats_encode(BATS_ENCODE_QUOTED, quoted[0], PATH_MAX,
-                                program) >= PATH_MAX ||
-                    bats_encode(BATS_ENCODE_QUOTED, quoted[1], PATH_MAX,
-                                a->door) >= PATH_MAX))
-        rc = bats_refuse(err, "%.200s: too long", a->door);
-    if (rc == 0)
-        snprintf(a->command, sizeof a->command, "%s worker --join %s",
-                 quoted[0], quoted[1]);
-    if (rc == 0)
-        snprintf(a->program, sizeof a->program, "%s", quoted[0]);
-    return rc;
+    beside(base, ".door", a->door);
+    beside(base, ".jobs", a->log);
+    if (bats_encode(BATS_ENCODE_QUOTED, a->program, PATH_MAX, program) >=
+            PATH_MAX ||
+        bats_encode(BATS_ENCODE_QUOTED, door, PATH_MAX, a->door) >= PATH_MAX)
+        bats_die(BATS_EINPUT, "%.200s: too long", a->door);
+    snprintf(a->command, sizeof a->command, "%s worker --join %s", a->program,
+             door);
 }
 
 /* ---- what the nodes of a job have ---- */
@@ -153,9 +132,7 @@ static void drop_cluster(struct bats_alloc *a, size_t i)
 }
 
 /* Refuses the bag if a task fits none of the nodes, by cluster. */
-static int check_fit(const struct bats_alloc *a, struct bats_stock *nodes,
-                     const struct bats_run_options *options,
-                     struct bats_error *err)
+static void check_fit(const struct bats_alloc *a, struct bats_stock *nodes)
 {
     struct bats_machine_spec machines[BATS_CLUSTERS_MAX];
     struct bats_survey survey = {.platform = a->platform, .stocks = nodes};
@@ -164,15 +141,14 @@ static int check_fit(const struct bats_alloc *a, struct bats_stock *nodes,
     for (uint32_t i = 0; i < survey.platform.n_machines; i++)
         machines[i] =
             (struct bats_machine_spec){.cluster = i, .slots = nodes[i].cores};
-    return bats_needs_fit(options, &survey, err);
+    bats_must(bats_needs_fit(a->options, &survey, &bats_why));
 }
 
 /* Chooses what jobs request, and drops partitions whose nodes can hold no
  * task. */
-static int choose_nodes(struct bats_alloc *a, const struct bats_settings *set,
-                        const struct bats_run_options *options,
-                        struct bats_error *err)
+static void choose_nodes(struct bats_alloc *a)
 {
+    const struct bats_run_options *options = a->options;
     bool fits[BATS_CLUSTERS_MAX];
     struct bats_stock largest[BATS_CLUSTERS_MAX];
     struct bats_need most = bats_bagfile_most(options->bag);
@@ -184,28 +160,25 @@ static int choose_nodes(struct bats_alloc *a, const struct bats_settings *set,
         a->said.gpus = options->gpus_per_node;
     for (size_t i = 0; i < a->platform.n_clusters; i++) {
         struct bats_stock kinds[KINDS];
-        int n = asks ? bats_job_system_nodes(a->system, a->partitions[i],
-                                             kinds, KINDS, err)
-                     : 0;
-        if (n < 0)
-            return n;
+        int n =
+            asks ? bats_must(bats_job_system_nodes(a->system, a->partitions[i],
+                                                   kinds, KINDS, &bats_why))
+                 : 0;
         a->nodes[i] = a->said;
-        a->nodes[i].cores = set->slots;
-        a->nodes[i].nodes = set->nodes;
+        a->nodes[i].cores = a->set->slots;
+        a->nodes[i].nodes = a->set->nodes;
         fits[i] = bats_needs_request(options, kinds, (size_t)n, &a->nodes[i],
                                      &largest[i]);
     }
-    int rc = check_fit(a, largest, options, err);
-    if (rc == 0)
-        rc = check_fit(a, a->nodes, options, err);
-    for (size_t i = a->platform.n_clusters; rc == 0 && i-- > 0;)
+    check_fit(a, largest);
+    check_fit(a, a->nodes);
+    for (size_t i = a->platform.n_clusters; i-- > 0;)
         if (!fits[i]) {
             bats_tell("partition %s is not used: none of its nodes can hold "
                       "any of the tasks",
                       a->partitions[i]);
             drop_cluster(a, i);
         }
-    return rc;
 }
 
 /* ---- requests ---- */
@@ -217,9 +190,9 @@ static int64_t limit_of(bats_time time)
 }
 
 static struct bats_job_request request_of(const struct bats_alloc *a,
-                                          const struct bats_settings *set,
                                           size_t cluster)
 {
+    const struct bats_settings *set = a->set;
     int64_t second = BATS_SECOND;
     return (struct bats_job_request){
         .name = a->name,
@@ -276,8 +249,7 @@ static void digest(const struct bats_job_request *r, char shape[20])
  * window plus or minus multiples of the system's rounding, so that all are
  * rounded up by the same amount. None is longer than --window, or than the
  * partitions allow (0: no limit). */
-static void set_times(struct bats_alloc *a, const struct bats_settings *set,
-                      int64_t allowed_s)
+static void set_times(struct bats_alloc *a, int64_t allowed_s)
 {
     bats_time window = a->platform.window;
     int64_t round_s = a->system->jobs->round_s;
@@ -287,7 +259,7 @@ static void set_times(struct bats_alloc *a, const struct bats_settings *set,
     a->billing.overrun =
         a->by_lease ? (END_S + a->rules.hang_s) * BATS_SECOND
                     : (limit_s + a->rules.overrun_s) * BATS_SECOND - window;
-    if (set->run.window > 0 || (allowed_s > 0 && allowed_s <= limit_s))
+    if (a->set->run.window > 0 || (allowed_s > 0 && allowed_s <= limit_s))
         a->billing.longest = window;
     else if (allowed_s > 0)
         a->billing.longest = window + (allowed_s - limit_s) * BATS_SECOND;
@@ -295,63 +267,59 @@ static void set_times(struct bats_alloc *a, const struct bats_settings *set,
 
 /* Asks the system for the rate of a job in the partition, and for the
  * partition's rules. */
-static int find_charge(struct bats_alloc *a, const struct bats_settings *set,
-                       const char *name, size_t i,
-                       struct bats_job_partition *partition,
-                       struct bats_error *err)
+static struct bats_job_partition find_charge(struct bats_alloc *a,
+                                             const char *name, size_t i)
 {
-    struct bats_job_request request = request_of(a, set, i);
-    struct bats_error why;
+    struct bats_job_request request = request_of(a, i);
+    struct bats_job_partition partition;
     bool is_whole;
     request.name = name;
     request.limit_s = 1; /* some systems refuse a job that requests too much
                           * time */
     request.least_s = 0;
     if (bats_job_system_rate(a->system, &request, &a->rate[i], &is_whole,
-                             partition, &why) < 0)
-        return bats_refuse(err, "partition %s: %s", a->partitions[i],
-                           why.text);
+                             &partition, &bats_why) < 0)
+        bats_die(BATS_EINPUT, "partition %s: %s", a->partitions[i],
+                 bats_why.text);
     if (a->rate[i] > 1e9)
-        return bats_refuse(err, "%g per hour: too much", a->rate[i]);
-    if (is_whole && !set->quiet)
+        bats_die(BATS_EINPUT, "%g per hour: too much", a->rate[i]);
+    if (is_whole && !a->set->quiet)
         bats_tell(
             "partition %s: jobs hold whole nodes and are billed for all of "
             "them, %g %s per hour; --slots says how many tasks run on a node",
             a->partitions[i], a->rate[i], a->system->currency);
     if (i == 0)
-        strcpy(a->quality, partition->quality);
-    a->platform.clusters[i].notice = partition->notice_s * BATS_SECOND;
-    a->platform.clusters[i].reclaimable = partition->notice_s > 0;
-    return 0;
+        strcpy(a->quality, partition.quality);
+    a->platform.clusters[i].notice = partition.notice_s * BATS_SECOND;
+    a->platform.clusters[i].reclaimable = partition.notice_s > 0;
+    return partition;
 }
 
 /* Limits the window: the batch system would never start a job above its
  * limits. */
-static int shorten(struct bats_alloc *a, const struct bats_settings *set,
-                   int64_t allowed_s, const char *where,
-                   struct bats_error *err)
+static void shorten(struct bats_alloc *a, int64_t allowed_s, const char *where)
 {
     struct bats_platform *p = &a->platform;
     struct bats_phrase limit = bats_words_duration(allowed_s * BATS_SECOND);
     if (allowed_s == 0 || limit_of(p->window) <= allowed_s)
-        return 0;
+        return;
     if (allowed_s <= BATS_ALLOC_MARGIN_S)
-        return bats_refuse(err, "partition %s: a job may ask for %s only",
-                           where, limit.s);
+        bats_die(BATS_EINPUT, "partition %s: a job may ask for %s only", where,
+                 limit.s);
     p->window = (allowed_s - BATS_ALLOC_MARGIN_S) * BATS_SECOND;
-    if (!set->quiet)
+    if (!a->set->quiet)
         bats_tell(
             "a job in partition %s may ask for %s at most: the window is %s",
             where, limit.s, bats_words_duration(p->window).s);
-    return 0;
 }
 
 /* A lease lasts as long as a job without a master waits for one (--silence)
  * and then ends its tasks, plus the time to prolong it. The leases of all jobs
  * together hold at most SHARE of the money, unless that makes the time for a
  * master too short. */
-static void set_lease(struct bats_alloc *a, const struct bats_settings *set)
+static void set_lease(struct bats_alloc *a)
 {
+    const struct bats_settings *set = a->set;
     bats_time rest = 2 * set->grace + RENEWAL;
     double rate = 0;
     for (size_t i = 0; i < a->platform.n_clusters; i++)
@@ -373,8 +341,7 @@ static void set_lease(struct bats_alloc *a, const struct bats_settings *set)
 
 /* The jobs that ask for prices have their own name, the same in all sessions
  * of a bag: a killed session may have left one. */
-static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
-                        struct bats_error *err)
+static void find_charges(struct bats_alloc *a)
 {
     struct bats_platform *p = &a->platform;
     char name[BATS_ALLOC_NAME], of_bag[20];
@@ -382,30 +349,26 @@ static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
     int64_t allowed_s = 0;
     write_digest(of_bag, bats_hash_text(BATS_HASH, a->door));
     snprintf(name, sizeof name, "bats-price-%s", of_bag);
-    int rc = bats_job_system_clear(a->system, name, err);
-    for (size_t i = 0; rc == 0 && i < p->n_clusters; i++) {
-        struct bats_job_partition partition;
-        rc = find_charge(a, set, name, i, &partition, err);
-        if (rc == 0 && partition.limit_s > 0 &&
-            (allowed_s == 0 || partition.limit_s < allowed_s)) {
-            allowed_s = partition.limit_s;
+    bats_must(bats_job_system_clear(a->system, name, &bats_why));
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        int64_t limit_s = find_charge(a, name, i).limit_s;
+        if (limit_s > 0 && (allowed_s == 0 || limit_s < allowed_s)) {
+            allowed_s = limit_s;
             where = a->partitions[i];
         }
     }
-    if (rc == 0)
-        rc = shorten(a, set, allowed_s, where, err);
+    shorten(a, allowed_s, where);
     if (a->by_lease)
-        set_lease(a, set);
-    for (size_t i = 0; rc == 0 && i < p->n_clusters; i++) {
-        struct bats_job_request request = request_of(a, set, i);
+        set_lease(a);
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        struct bats_job_request request = request_of(a, i);
         p->clusters[i].charge = bats_billing_use(
             bats_job_bill(a->rate[i], 3600), BATS_HOUR, p->window);
-        p->clusters[i].max = (uint32_t)set->max_jobs;
+        p->clusters[i].max = (uint32_t)a->set->max_jobs;
         p->speed[i] = 1;
         digest(&request, a->shape[i]);
     }
-    set_times(a, set, allowed_s);
-    return rc;
+    set_times(a, allowed_s);
 }
 
 void bats_alloc_ask(struct bats_alloc *a, uint32_t machine, bats_time time)
@@ -420,42 +383,45 @@ void bats_alloc_ask(struct bats_alloc *a, uint32_t machine, bats_time time)
     request->mark = lane->mark;
 }
 
-int bats_alloc_make_machines(struct bats_alloc *a,
-                             const struct bats_settings *set,
-                             struct bats_error *err)
+bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
+                            bats_time time, bats_time age)
 {
-    struct bats_platform *p = &a->platform;
-    uint32_t n = 2 * (uint32_t)set->max_jobs;
-    p->machines = calloc(p->n_clusters * n, sizeof *p->machines);
-    a->requests = calloc(p->n_clusters * n, sizeof *a->requests);
-    a->lanes = calloc(p->n_clusters * n, sizeof *a->lanes);
-    a->asked = calloc(p->n_clusters * n, sizeof *a->asked);
-    a->age = calloc(p->n_clusters * n, sizeof *a->age);
-    a->taken = calloc(p->n_clusters * n, sizeof *a->taken);
-    if (p->machines == NULL || a->requests == NULL || a->lanes == NULL ||
-        a->asked == NULL || a->age == NULL || a->taken == NULL)
-        return bats_no_memory(err);
-    for (uint32_t c = 0; c < p->n_clusters; c++)
-        for (uint32_t k = 0; k < n; k++) {
-            a->requests[p->n_machines] = request_of(a, set, c);
-            p->machines[p->n_machines++] = (struct bats_machine_spec){
-                .cluster = c, .slots = set->nodes * set->slots};
-        }
-    return 0;
+    bats_time lease = a->billing.lease;
+    if (lease > 0 && age + lease < time)
+        time = age + lease;
+    if (age == 0)
+        time += a->billing.starting;
+    return bats_billing_use(a->platform.clusters[cluster].charge,
+                            a->platform.window, time + a->billing.overrun);
 }
 
-int bats_alloc_read(struct bats_alloc *a, const struct bats_settings *set,
-                    const struct bats_run_options *options, const char *record,
-                    struct bats_error *err)
+void bats_alloc_make_machines(struct bats_alloc *a)
 {
-    int rc = read_partitions(a, set->partition, err);
-    if (rc == 0)
-        rc = mark_unreliable(a, set, err);
-    if (rc == 0 && set->sbatch != NULL)
-        rc = split(a, set->sbatch, err);
-    if (rc == 0)
-        rc = name_files(a, set, record, err);
-    if (rc == 0)
-        rc = choose_nodes(a, set, options, err);
-    return rc < 0 ? rc : find_charges(a, set, err);
+    struct bats_platform *p = &a->platform;
+    uint32_t each = 2 * (uint32_t)a->set->max_jobs;
+    size_t n = p->n_clusters * each;
+    p->machines = bats_have(calloc(n, sizeof *p->machines));
+    a->requests = bats_have(calloc(n, sizeof *a->requests));
+    a->lanes = bats_have(calloc(n, sizeof *a->lanes));
+    a->asked = bats_have(calloc(n, sizeof *a->asked));
+    a->age = bats_have(calloc(n, sizeof *a->age));
+    a->taken = bats_have(calloc(n, sizeof *a->taken));
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t cluster = i / each;
+        a->requests[i] = request_of(a, cluster);
+        p->machines[i] = (struct bats_machine_spec){
+            .cluster = cluster, .slots = a->set->nodes * a->set->slots};
+    }
+    p->n_machines = (uint32_t)n;
+}
+
+void bats_alloc_read(struct bats_alloc *a, const char *record)
+{
+    read_partitions(a, a->set->partition);
+    mark_unreliable(a);
+    if (a->set->sbatch != NULL)
+        split(a, a->set->sbatch);
+    name_files(a, record);
+    choose_nodes(a);
+    find_charges(a);
 }

@@ -3,8 +3,8 @@
  *
  * Layer: cli, private to src/cli/alloc. settings.c turns options into machines
  * and prices, earlier.c finds the jobs of an earlier session, joining.c is the
- * job side of run/joining.h during the run, output.c has what jobs print,
- * alloc.c puts them together.
+ * job side of run/joining.h during the run, alloc.c puts them together. Outside
+ * of joining.c an error ends the program.
  */
 #ifndef BATS_ALLOC_STATE_H
 #define BATS_ALLOC_STATE_H
@@ -52,6 +52,8 @@ struct lane {
 };
 
 struct bats_alloc {
+    const struct bats_settings *set;
+    struct bats_run_options *options; /* of the run */
     const struct bats_batch_system *system;
     struct bats_job_rules rules;
     struct bats_platform platform;
@@ -60,16 +62,15 @@ struct bats_alloc {
     char partitions[BATS_CLUSTERS_MAX][BATS_CLUSTER_NAME];
     struct bats_stock nodes[BATS_CLUSTERS_MAX]; /* what each of a job has */
     struct bats_stock said; /* what --sbatch or --gpus-per-node says of it */
-    const struct bats_run_options *options; /* of the run */
-    double rate[BATS_CLUSTERS_MAX];         /* rate of a job, per hour */
-    uint32_t failures[BATS_CLUSTERS_MAX];   /* in a row; too many, and the
+    double rate[BATS_CLUSTERS_MAX];       /* rate of a job, per hour */
+    uint32_t failures[BATS_CLUSTERS_MAX]; /* in a row; too many, and the
                                            * partition is */
     bool closed[BATS_CLUSTERS_MAX];
     struct bats_job_request *requests; /* by machine */
     struct lane *lanes;                /* by machine */
     struct bats_queue *queue;
-    bool by_lease; /* leases determine the money held */
-    int64_t grace_us, silence_us;
+    bool by_lease;           /* leases determine the money held */
+    int64_t silence_us;      /* of the jobs */
     int64_t said_us, say_us; /* waiting jobs: last mention, and pause until the
                               * next */
     int64_t first_say_us;    /* that pause at first */
@@ -80,7 +81,6 @@ struct bats_alloc {
     char shape[BATS_CLUSTERS_MAX][20]; /* digests of the request for a job of
                                         * one window */
     char own[BATS_ALLOCATION_NAME];    /* the job that the run is in, or "" */
-    bool quiet;
     char quality[BATS_JOB_ID]; /* class of service of the jobs; "": none */
     bool by_account;           /* the budget is the rest of the account */
     bats_time *asked; /* by machine: work time of a job to take over, or 0, */
@@ -93,6 +93,10 @@ struct bats_alloc {
 
 /* ---- joining.c ---- */
 
+/* The job has ended: appends its output to LOG, under its number, and removes
+ * its own file. */
+void bats_alloc_keep_output(const struct bats_alloc *a, const char *id);
+
 /* Functions that the run calls. The caller fills in files, host and port. */
 extern const struct bats_joining bats_alloc_joining;
 
@@ -100,52 +104,34 @@ extern const struct bats_joining bats_alloc_joining;
 
 /* Reads partitions, names of files, what nodes have, and prices, in this
  * order; makes no machines. */
-int bats_alloc_read(struct bats_alloc *a, const struct bats_settings *set,
-                    const struct bats_run_options *options, const char *record,
-                    struct bats_error *err);
+void bats_alloc_read(struct bats_alloc *a, const char *record);
 
 /* Makes the machines, and the requests for their jobs. */
-int bats_alloc_make_machines(struct bats_alloc *a,
-                             const struct bats_settings *set,
-                             struct bats_error *err);
+void bats_alloc_make_machines(struct bats_alloc *a);
 
 /* Prepares request and lane for the machine's next job, with this work
  * time. */
 void bats_alloc_ask(struct bats_alloc *a, uint32_t machine, bats_time time);
 
-/* ---- output.c: each job prints to a file of its own, LOG.NUMBER ---- */
-
-/* The last lines that the job has printed, as one line; "": none. */
-void bats_alloc_last_output(const struct bats_alloc *a, const char *id,
-                            char *text, size_t size);
-
-/* The job has ended: appends its output to LOG, under its number, and removes
- * its own file. */
-void bats_alloc_keep_output(const struct bats_alloc *a, const char *id);
-
-/* ---- earlier.c ---- */
-
-/* Finds the jobs of an earlier session. Takes over those that wait or run,
- * match the jobs of this session and fit into `budget`; ends the others.
- * Counts the bills without a charge. */
-int bats_alloc_find_earlier(struct bats_alloc *a,
-                            const struct bats_run_options *options,
-                            struct bats_error *err);
-
-/* The most that may be charged in all. An account has also paid the bills that
- * are not charged yet, which its remainder no longer contains. */
-static inline bats_money
-bats_alloc_limit(const struct bats_alloc *a,
-                 const struct bats_run_options *options)
-{
-    return options->budget == BATS_UNLIMITED || !a->by_account
-               ? options->budget
-               : options->budget + a->billing.before;
-}
-
 /* The money held for a job of the cluster with this work time that has run for
  * `age`. */
 bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
                             bats_time time, bats_time age);
+
+/* ---- earlier.c ---- */
+
+/* Finds the jobs of an earlier session. Takes over those that wait or run,
+ * match the jobs of this session and fit into the budget; ends the others.
+ * Counts the bills without a charge. */
+void bats_alloc_find_earlier(struct bats_alloc *a);
+
+/* The most that may be charged in all. An account has also paid the bills that
+ * are not charged yet, which its remainder no longer contains. */
+static inline bats_money bats_alloc_limit(const struct bats_alloc *a)
+{
+    return a->options->budget == BATS_UNLIMITED || !a->by_account
+               ? a->options->budget
+               : a->options->budget + a->billing.before;
+}
 
 #endif

@@ -370,16 +370,15 @@ static void ask_history(struct answer *a, const struct bats_bagfile *bag)
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
     double factor =
         set->run.retry_memory > 0 ? set->run.retry_memory : RETRY_MEMORY;
-    bats_must(bats_learner_init(past, set, bag, NULL, &bats_why));
+    bats_learner_init(past, set, bag, NULL);
     for (size_t i = 0; i < a->file->n_sections; i++)
         clusters[i] = a->file->sections[i].model.cluster;
     bats_learner_expect(past, clusters, a->file->n_sections);
-    bats_must(bats_learner_sizes(past, a->file, factor, &a->sizes, &bats_why));
+    bats_learner_sizes(past, a->file, factor, &a->sizes);
     if (set->points && !past->believes)
         bats_die(BATS_EINPUT, "the history knows nothing of these tasks");
     if (set->points)
-        bats_must(bats_learner_list(stdout, past, clusters, a->file->window,
-                                    &bats_why));
+        bats_learner_list(stdout, past, clusters, a->file->window);
 }
 
 /* Counts the tasks (--tasks N, or a bag), and reads their dependencies. */
