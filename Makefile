@@ -123,7 +123,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	clusters.c export.c frontier.c history.c output.c plan.c record.c \
 	report.c run.c simulate.c sizes.c status.c tasks.c top.c why.c worker.c)
 
-CLIENT_SRC = $(addprefix src/client/, connection.c main.c script.c)
+CLIENT_SRC = src/client/main.c
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \
 	latency.c pingpong.c rows.c spawn.c das/bag.c estimate/chapter4.c \
@@ -320,7 +320,7 @@ $(PROGRAM): $(MAIN_OBJ) $(REST) $(LIB)
 
 $(B)/bats-submit: $(call obj,$(CLIENT_SRC)) $(LIB)
 	$(say) LINK $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(filter-out %-submit,$(CLIENTS)): $(B)/bats-submit
 	$(Q)ln -sf bats-submit $@

@@ -7,83 +7,164 @@
  * answers: src/doc/open.md.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-#include "client/client.h"
+#include "util/json.h"
+#include "util/text.h"
 
 #define BATCH 1000 /* lines of standard input that are sent at once */
+#define REFUSED 2  /* exit codes */
+#define NO_RUN 3
 
-static volatile sig_atomic_t stop;
+/* Prints the sentence, and ends the program. */
+static void die(int code, const char *format, const char *what)
+    __attribute__((noreturn));
 
-static void note(int signal)
+static void die(int code, const char *format, const char *what)
 {
-    stop = signal;
+    fputs("bats-submit: ", stderr);
+    fprintf(stderr, format, what);
+    putc('\n', stderr);
+    exit(code);
 }
 
-/* ---- JSON, as far as it is needed ---- */
+/* ---- the socket of the run ---- */
 
-static void add_string(struct bats_text *text, const char *string)
+static struct {
+    int fd;
+    FILE *answers;
+} run;
+
+/* Connects to the socket at `path`; NULL: at BATS_SOCKET. */
+static void join(const char *path)
 {
-    struct bats_text safe = {0};
-    bats_text_encode(&safe, BATS_ENCODE_UNICODE, string);
-    bats_text_add(text, "\"");
-    for (size_t i = 0; i < safe.n; i++) {
-        unsigned char c = (unsigned char)safe.bytes[i];
-        if (c == '"' || c == '\\')
-            bats_text_format(text, "\\%c", c);
-        else if (c < ' ')
-            bats_text_format(text, "\\u%04x", c);
-        else
-            bats_text_put(text, (char *)&c, 1);
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    if (path == NULL)
+        path = getenv("BATS_SOCKET");
+    if (path == NULL)
+        die(REFUSED, "%s is not set: start 'bats-mpi run --open' first",
+            "BATS_SOCKET");
+    if (strlen(path) >= sizeof to.sun_path)
+        die(REFUSED, "%s: this name is too long", path);
+    strcpy(to.sun_path, path);
+    run.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(run.fd, (struct sockaddr *)&to, sizeof to) != 0) {
+        fprintf(stderr, "bats-submit: no run listens at %s: %s\n", path,
+                strerror(errno));
+        exit(NO_RUN);
     }
-    bats_text_add(text, "\"");
-    text->failed |= safe.failed;
-    bats_text_release(&safe);
+    run.answers = fdopen(run.fd, "r");
+}
+
+static void say(const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t sent = send(run.fd, bytes, n, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR)
+            die(NO_RUN, "the run has ended: %s", strerror(errno));
+        bytes += sent > 0 ? sent : 0;
+        n -= sent > 0 ? (size_t)sent : 0;
+    }
+}
+
+/* The next line of the run, to be decref'd. */
+static json_t *hear(void)
+{
+    char *line = NULL;
+    size_t room = 0;
+    if (run.answers == NULL || getline(&line, &room, run.answers) <= 0)
+        die(NO_RUN, "%s", "the run ended before it answered");
+    json_t *answer = json_loads(line, 0, NULL);
+    free(line);
+    return answer;
 }
 
 /* The number with this name in an answer; `otherwise` without one. */
-static long number(const char *line, const char *name, long otherwise)
+static long number(const json_t *answer, const char *name, long otherwise)
 {
-    char quoted[32];
-    snprintf(quoted, sizeof quoted, "\"%s\":", name);
-    const char *at = strstr(line, quoted);
-    return at != NULL ? strtol(at + strlen(quoted), NULL, 10) : otherwise;
+    const json_t *value = json_object_get(answer, name);
+    return value != NULL ? (long)json_integer_value(value) : otherwise;
+}
+
+/* The answer to a request, which is taken over. A refusal ends the program. */
+static json_t *ask(json_t *request)
+{
+    char *text = json_dumps(request, JSON_COMPACT);
+    if (text == NULL)
+        die(NO_RUN, "%s", "out of memory");
+    say(text, strlen(text));
+    say("\n", 1);
+    free(text);
+    json_decref(request);
+    json_t *answer = hear();
+    const char *error = json_string_value(json_object_get(answer, "error"));
+    if (error != NULL)
+        die(REFUSED, "%s", error);
+    return answer;
 }
 
 /* ---- waiting ---- */
 
-static int give_up(long id)
+static volatile sig_atomic_t stop;
+static char cancel[64]; /* the request that cancels the task; "": unknown */
+
+static void on_signal(int signal)
 {
-    struct bats_text text = {0};
-    bats_text_format(&text, "{\"cancel\":[%ld]}\n", id);
-    bats_client_say(&text);
-    bats_client_hear(&text);
-    return 128 + stop;
+    int before = errno;
+    if (stop == 0)
+        send(run.fd, cancel, strlen(cancel), MSG_NOSIGNAL);
+    stop = signal;
+    errno = before;
 }
 
-/* Until the task has ended; its exit status, as a shell's. */
-static int await(struct bats_text *line)
+/* Copies n bytes behind a line to where the task has written them. */
+static void copy(long stream, long n)
 {
-    long id = number(line->bytes, "id", 0), status, signal;
-    for (;;) {
-        status = number(line->bytes, "exit", -1000);
-        signal = number(line->bytes, "signal", 0);
-        if (status != -1000)
-            break;
-        if (stop != 0)
-            return give_up(id);
-        if (!bats_client_hear(line))
-            continue;
-        bats_client_copy(number(line->bytes, "stream", 1),
-                         number(line->bytes, "bytes", 0));
+    char bytes[65536];
+    FILE *out = stream == 2 ? stderr : stdout;
+    while (n > 0) {
+        size_t most = n < (long)sizeof bytes ? (size_t)n : sizeof bytes;
+        size_t got = fread(bytes, 1, most, run.answers);
+        if (got == 0)
+            die(NO_RUN, "%s", "the run ended before it answered");
+        fwrite(bytes, 1, got, out);
+        n -= (long)got;
     }
-    return status < 0 ? 124 : signal > 0 ? 128 + (int)signal : (int)status;
+    fflush(out);
+}
+
+/* Waits until the task of the answer has ended; returns its exit status, as a
+ * shell's. A signal cancels it. */
+static int await(json_t *answer)
+{
+    char text[sizeof cancel];
+    snprintf(text, sizeof text, "{\"cancel\":[%ld]}\n",
+             number(answer, "id", 0));
+    memcpy(cancel, text, sizeof cancel);
+    if (stop != 0)
+        say(cancel, strlen(cancel));
+    for (;;) {
+        if (json_object_get(answer, "exit") != NULL) {
+            long status = number(answer, "exit", 0);
+            long signal = number(answer, "signal", 0);
+            json_decref(answer);
+            return status < 0   ? 124
+                   : signal > 0 ? 128 + (int)signal
+                                : (int)status;
+        }
+        copy(number(answer, "stream", 1), number(answer, "bytes", 0));
+        json_decref(answer);
+        answer = hear();
+        if (stop != 0)
+            return 128 + stop;
+    }
 }
 
 /* ---- submitting ---- */
@@ -116,81 +197,96 @@ struct submission {
 
 extern char **environ;
 
-static void add_request(struct bats_text *text, const struct submission *s,
-                        const char *command)
+static json_t *numbers(char **words, int n)
 {
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(strtoll(words[i], NULL, 10)));
+    return list;
+}
+
+static json_t *request_of(const struct submission *s, const char *command)
+{
+    static const char *const after[] = {"after", "after_any"};
+    struct bats_text all = {0};
     char cwd[4096];
-    bats_text_add(text, "{\"submit\":");
-    if (s->with_env) { /* as a job of a batch system has it */
-        struct bats_text all = {0};
-        bats_text_format(&all, "JOB_ID=$BATS_TASK_ID; export JOB_ID\n%s",
-                         command);
-        add_string(text, all.bytes);
-        bats_text_release(&all);
-    } else {
-        add_string(text, command);
-    }
-    if (getcwd(cwd, sizeof cwd) != NULL) {
-        bats_text_add(text, ",\"cwd\":");
-        add_string(text, cwd);
-    }
-    for (int i = 0; i < N_VALUES; i++) {
-        if (s->value[i] == NULL)
-            continue;
-        bats_text_format(text, ",\"%s\":", values[i].name);
-        if (values[i].is_number)
-            bats_text_add(text, s->value[i]);
-        else
-            add_string(text, s->value[i]);
-    }
+    json_t *env = json_array(), *r = json_object();
+    if (s->with_env) /* as a job of a batch system has it */
+        bats_text_add(&all, "JOB_ID=$BATS_TASK_ID; export JOB_ID\n");
+    bats_text_add(&all, command);
+    json_object_set_new(r, "submit", bats_json_text(all.bytes));
+    bats_text_release(&all);
+    if (getcwd(cwd, sizeof cwd) != NULL)
+        json_object_set_new(r, "cwd", bats_json_text(cwd));
+    for (int i = 0; i < N_VALUES; i++)
+        if (s->value[i] != NULL)
+            json_object_set_new(r, values[i].name,
+                                values[i].is_number
+                                    ? json_integer(atoll(s->value[i]))
+                                    : bats_json_text(s->value[i]));
     if (s->properties != NULL)
-        bats_text_format(text, ",\"properties\":%s", s->properties);
-    for (int k = 0; k < 2; k++) {
-        const char *name = k == 0 ? ",\"after\":[" : ",\"after_any\":[";
-        for (int i = 0; i < s->after[k].n; i++)
-            bats_text_format(text, "%s%ld", i == 0 ? name : ",",
-                             strtol(s->after[k].words[i], NULL, 10));
-        bats_text_add(text, s->after[k].n > 0 ? "]" : "");
-    }
-    for (char **e = environ; s->with_env && *e != NULL; e++) {
-        bats_text_add(text, e == environ ? ",\"env\":[" : ",");
-        add_string(text, *e);
-    }
-    if (s->with_env && *environ != NULL)
-        bats_text_add(text, "]");
-    bats_text_add(text, s->waits ? ",\"wait\":true}\n" : "}\n");
+        json_object_set_new(r, "properties",
+                            json_loads(s->properties, 0, NULL));
+    for (int k = 0; k < 2; k++)
+        if (s->after[k].n > 0)
+            json_object_set_new(r, after[k],
+                                numbers(s->after[k].words, s->after[k].n));
+    for (char **e = environ; s->with_env && *e != NULL; e++)
+        json_array_append_new(env, bats_json_text(*e));
+    if (s->with_env)
+        json_object_set(r, "env", env);
+    json_decref(env);
+    if (s->waits)
+        json_object_set_new(r, "wait", json_true());
+    return r;
 }
 
 static int submit(const struct submission *s, const char *command)
 {
-    struct bats_text text = {0};
-    struct sigaction action = {.sa_handler = note};
-    bats_client_join(NULL);
-    add_request(&text, s, command);
+    struct sigaction action = {.sa_handler = on_signal,
+                               .sa_flags = SA_RESTART};
+    join(NULL);
     if (s->waits) {
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGHUP, &action, NULL);
     }
-    bats_client_ask(&text);
-    int code = 0;
+    json_t *answer = ask(request_of(s, command));
     if (s->waits)
-        code = await(&text);
-    else
-        printf("%ld\n", number(text.bytes, "id", 0));
-    bats_text_release(&text);
+        return await(answer);
+    printf("%ld\n", number(answer, "id", 0));
+    json_decref(answer);
+    return 0;
+}
+
+/* Reads the answers to n submissions; returns the exit code. */
+static int hear_all(int n)
+{
+    int code = 0;
+    for (; n > 0; n--) {
+        json_t *answer = hear();
+        long id = number(answer, "id", 0);
+        if (id > 0) {
+            printf("%ld\n", id);
+        } else {
+            json_dumpf(answer, stdout, JSON_COMPACT);
+            putchar('\n');
+            code = REFUSED;
+        }
+        json_decref(answer);
+    }
     return code;
 }
 
 /* A command, or an object as the run takes it, per line. */
 static int submit_lines(const struct submission *s)
 {
-    struct bats_text text = {0}, answer = {0};
+    struct bats_text text = {0};
     char *line = NULL;
     size_t room = 0;
     ssize_t n = 0;
     int code = 0;
-    bats_client_join(NULL);
+    join(NULL);
     while (n >= 0) {
         int sent = 0;
         bats_text_cut(&text, 0);
@@ -198,26 +294,82 @@ static int submit_lines(const struct submission *s)
             line[strcspn(line, "\r\n")] = '\0';
             if (*line == '\0')
                 continue;
-            if (*line == '{')
-                bats_text_format(&text, "%s\n", line);
-            else
-                add_request(&text, s, line);
+            json_t *request = *line == '{' ? NULL : request_of(s, line);
+            char *made =
+                request != NULL ? json_dumps(request, JSON_COMPACT) : NULL;
+            bats_text_format(&text, "%s\n", made != NULL ? made : line);
+            free(made);
+            json_decref(request);
             sent++;
         }
-        bats_client_say(&text);
-        for (; sent > 0; sent--) {
-            while (!bats_client_hear(&answer))
-                ;
-            long id = number(answer.bytes, "id", 0);
-            if (id > 0)
-                printf("%ld\n", id);
-            else
-                puts(answer.bytes);
-            code |= id > 0 ? 0 : BATS_CLIENT_REFUSED;
-        }
+        if (text.failed)
+            die(NO_RUN, "%s", "out of memory");
+        say(text.bytes, text.n);
+        code |= hear_all(sent);
     }
     free(line);
+    bats_text_release(&text);
     return code;
+}
+
+/* ---- scripts as commands ---- */
+
+/* The bytes of a file that begins with "#!", for free(); or NULL. */
+static char *read_script(const char *path)
+{
+    struct bats_text text = {0};
+    char piece[4096];
+    size_t n;
+    FILE *file = fopen(path, "re");
+    while (file != NULL && (n = fread(piece, 1, sizeof piece, file)) > 0) {
+        bats_text_put(&text, piece, n);
+        if (text.bytes[0] != '#' || (text.n > 1 && text.bytes[1] != '!'))
+            break;
+    }
+    bool is_script = file != NULL && feof(file) && text.n > 2 && !text.failed;
+    if (file != NULL)
+        fclose(file);
+    if (!is_script)
+        bats_text_release(&text);
+    return text.bytes;
+}
+
+/* The properties of a job script of Snakemake, whose second line has them; NULL:
+ * it is none. */
+static char *properties_of(char *script)
+{
+    static const char head[] = "# properties = ";
+    char *line = strchr(script, '\n');
+    return line != NULL && strncmp(line + 1, head, sizeof head - 1) == 0
+               ? line + sizeof head
+               : NULL;
+}
+
+/* The script as a command, for free(): its interpreter runs its text, for the
+ * file may be gone when the task begins. The comments at its head are left out.
+ * Jobs of Snakemake wait for the directory of their script. */
+static char *command_of_script(char *script, int n, char **words,
+                               bool is_snakemake)
+{
+    struct bats_text text = {0};
+    char *line = script, *slash = strrchr(words[0], '/');
+    if (is_snakemake && slash != NULL) {
+        bats_text_add(&text, "mkdir -p ");
+        *slash = '\0';
+        bats_text_encode(&text, BATS_ENCODE_QUOTED, words[0]);
+        *slash = '/';
+        bats_text_add(&text, "\n");
+    }
+    bats_text_format(&text, "exec %.*s -c ", (int)strcspn(script, "\n") - 2,
+                     script + 2);
+    while (*line == '#' || *line == '\n')
+        line += strcspn(line, "\n") + (strchr(line, '\n') != NULL);
+    bats_text_encode(&text, BATS_ENCODE_QUOTED, line);
+    for (int i = 0; i < n; i++) {
+        bats_text_add(&text, " ");
+        bats_text_encode(&text, BATS_ENCODE_QUOTED, words[i]);
+    }
+    return text.bytes;
 }
 
 /* ---- the four names ---- */
@@ -234,7 +386,7 @@ static char *command_of(int n, char **words)
             bats_text_encode(&text, BATS_ENCODE_QUOTED, words[i]);
     }
     if (n == 0)
-        bats_client_die(BATS_CLIENT_REFUSED, "%s", "the command is missing");
+        die(REFUSED, "%s", "the command is missing");
     return text.bytes;
 }
 
@@ -242,16 +394,15 @@ static char *command_of(int n, char **words)
 static char *take_words(struct submission *s, int n, char **words)
 {
     bool may_be = n > 0 && (s->is_script || words[0][0] == '/');
-    char *script = may_be ? bats_client_script(words[0]) : NULL;
-    char *properties = script != NULL ? bats_client_properties(script) : NULL;
+    char *script = may_be ? read_script(words[0]) : NULL;
+    char *properties = script != NULL ? properties_of(script) : NULL;
     if (properties != NULL)
         s->properties = strndup(properties, strcspn(properties, "\n"));
     if (s->is_script && script == NULL)
-        bats_client_die(BATS_CLIENT_REFUSED,
-                        "%s is no script, which begins with #!",
-                        n > 0 ? words[0] : "''");
+        die(REFUSED, "%s is no script, which begins with #!",
+            n > 0 ? words[0] : "''");
     return s->is_script || properties != NULL
-               ? bats_client_command(script, n, words, properties != NULL)
+               ? command_of_script(script, n, words, properties != NULL)
                : command_of(n, words);
 }
 
@@ -274,15 +425,13 @@ static int usage(bool is_wrong)
           "bats-cancel ID...\n"
           "bats-shell -c COMMAND                   as a shell, for make\n",
           is_wrong ? stderr : stdout);
-    return is_wrong ? BATS_CLIENT_REFUSED : 0;
+    return is_wrong ? REFUSED : 0;
 }
 
 static int close_bag(const char *path)
 {
-    struct bats_text text = {0};
-    bats_client_join(path);
-    bats_text_add(&text, "{\"close\":true}\n");
-    bats_client_ask(&text);
+    join(path);
+    json_decref(ask(json_pack("{s:b}", "close", 1)));
     return 0;
 }
 
@@ -345,57 +494,46 @@ static int bats_submit(int argc, char **argv)
     return submit(&s, take_words(&s, argc - i, argv + i));
 }
 
-static void add_numbers(struct bats_text *text, int n, char **words)
+/* The tasks that the words name. */
+static json_t *tasks_of(char **words, int n)
 {
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         if (!is_number(words[i]))
-            bats_client_die(BATS_CLIENT_REFUSED,
-                            "'%s' is not the number of a task", words[i]);
-        bats_text_format(text, "%s%s", i > 0 ? "," : "", words[i]);
-    }
+            die(REFUSED, "'%s' is not the number of a task", words[i]);
+    return numbers(words, n);
 }
 
-/* All tasks that have not ended, "ID running" a line. */
-static int list_states(void)
-{
-    struct bats_text text = {0};
-    bats_client_join(NULL);
-    bats_text_add(&text, "{\"state\":\"all\"}\n");
-    bats_client_ask(&text);
-    char *at = strchr(text.bytes, '[');
-    while (at != NULL && at[1] != ']' && *at != ']')
-        printf("%ld running\n", strtol(at + 1, &at, 10));
-    return 0;
-}
-
+/* Without a number: all tasks that have not ended, "ID running" a line. */
 static int bats_state(int argc, char **argv)
 {
-    static const char head[] = "{\"state\":\"";
-    struct bats_text text = {0};
-    if (argc == 1)
-        return list_states();
-    if (argc != 2)
+    size_t i;
+    json_t *task, *request;
+    if (argc > 2)
         return usage(true);
-    bats_text_add(&text, "{\"state\":");
-    add_numbers(&text, 1, argv + 1);
-    bats_text_add(&text, "}\n");
-    bats_client_join(NULL);
-    bats_client_ask(&text);
-    printf("%.*s\n", (int)strcspn(text.bytes + sizeof head - 1, "\""),
-           text.bytes + sizeof head - 1);
+    if (argc == 1) {
+        request = json_string("all");
+    } else {
+        json_t *list = tasks_of(argv + 1, 1);
+        request = json_incref(json_array_get(list, 0));
+        json_decref(list);
+    }
+    join(NULL);
+    json_t *answer = ask(json_pack("{s:o}", "state", request));
+    json_array_foreach(json_object_get(answer, "running"), i, task)
+        printf("%ld running\n", (long)json_integer_value(task));
+    if (argc == 2)
+        puts(json_string_value(json_object_get(answer, "state")));
+    json_decref(answer);
     return 0;
 }
 
 static int bats_cancel(int argc, char **argv)
 {
-    struct bats_text text = {0};
     if (argc < 2)
         return usage(true);
-    bats_text_add(&text, "{\"cancel\":[");
-    add_numbers(&text, argc - 1, argv + 1);
-    bats_text_add(&text, "]}\n");
-    bats_client_join(NULL);
-    bats_client_ask(&text);
+    json_t *list = tasks_of(argv + 1, argc - 1);
+    join(NULL);
+    json_decref(ask(json_pack("{s:o}", "cancel", list)));
     return 0;
 }
 
@@ -422,8 +560,8 @@ static int bats_shell(int argc, char **argv)
         return submit(&s, argv[2]);
     argv[0] = "sh";
     execv("/bin/sh", argv);
-    bats_client_die(BATS_CLIENT_NO_RUN, "/bin/sh: %s", strerror(errno));
-    return BATS_CLIENT_NO_RUN;
+    die(NO_RUN, "/bin/sh: %s", strerror(errno));
+    return NO_RUN;
 }
 
 int main(int argc, char **argv)
@@ -434,5 +572,5 @@ int main(int argc, char **argv)
                : strcmp(name, "bats-cancel") == 0 ? bats_cancel(argc, argv)
                : strcmp(name, "bats-shell") == 0  ? bats_shell(argc, argv)
                                                   : bats_submit(argc, argv);
-    return fflush(stdout) == 0 ? code : BATS_CLIENT_NO_RUN;
+    return fflush(stdout) == 0 ? code : NO_RUN;
 }
