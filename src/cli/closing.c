@@ -1,4 +1,5 @@
-#include "cli/closing.h"
+/* closing: ends a run: its report, its record, its exit code. See watch.h. */
+#include "cli/watch.h"
 
 #include <signal.h>
 #include <stdio.h>

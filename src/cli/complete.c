@@ -1,9 +1,6 @@
-#include "cli/complete.h"
+#include "cli/help.h"
 
 #include <string.h>
-
-#include "cli/options.h"
-#include "cli/verbs.h"
 
 static const struct {
     const char *shell, *script;

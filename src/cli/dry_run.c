@@ -29,16 +29,14 @@ struct opening {
     uint32_t n_tasks;
 };
 
-static int ask_engine(struct bats_sched *sched,
-                      const struct bats_platform *platform,
-                      struct opening *opening, struct bats_error *err)
+static void ask_engine(struct bats_sched *sched,
+                       const struct bats_platform *platform,
+                       struct opening *opening)
 {
     struct bats_command c;
     for (uint32_t m = 0; m < platform->n_machines; m++) {
         struct bats_event joined = {.type = BATS_EVENT_JOINED, .machine = m};
-        int rc = bats_sched_handle(sched, 0, &joined, err);
-        if (rc != 0)
-            return rc;
+        bats_must(bats_sched_handle(sched, 0, &joined, &bats_why));
         while (bats_sched_next(sched, &c)) {
             if (c.type == BATS_COMMAND_ACQUIRE)
                 opening->acquired[platform->machines[c.machine].cluster]++;
@@ -46,51 +44,50 @@ static int ask_engine(struct bats_sched *sched,
                 opening->tasks[opening->n_tasks++] = c.task;
         }
     }
-    return 0;
 }
 
-static void print_head(FILE *out, const struct bats_run_options *options,
+static void print_head(const struct bats_run_options *options,
                        const struct bats_platform *platform)
 {
-    bats_words_line(out, "%s in %s; %s",
+    bats_words_line(stdout, "%s in %s; %s",
                     bats_words_count(options->bag->n_tasks, "task").s,
                     options->bag->name,
                     bats_words_count(platform->n_machines, "machine").s);
-    fprintf(out, "policy %s, window %s, budget %s, seed %" PRIu64 "\n\n",
-            bats_policy_name(options->engine.policy),
-            bats_words_duration(platform->window).s,
-            bats_words_money(options->budget, platform->currency).s,
-            options->engine.seed);
+    printf("policy %s, window %s, budget %s, seed %" PRIu64 "\n\n",
+           bats_policy_name(options->engine.policy),
+           bats_words_duration(platform->window).s,
+           bats_words_money(options->budget, platform->currency).s,
+           options->engine.seed);
 }
 
 /* Prints the rules in force, if there are any. */
-static void print_rules(FILE *out, const struct bats_sched_rules *r)
+static void print_rules(const struct bats_sched_rules *r)
 {
     if (r->retries > 0)
-        fprintf(out, "A task that fails is run %" PRIu32 " times at most",
-                r->retries + 1);
+        printf("A task that fails is run %" PRIu32 " times at most",
+               r->retries + 1);
     if (r->retries > 0 && r->retry_delay > 0)
-        fprintf(out, ", after %s", bats_words_duration(r->retry_delay).s);
+        printf(", after %s", bats_words_duration(r->retry_delay).s);
     if (r->retries > 0)
-        fputs(".\n", out);
+        fputs(".\n", stdout);
     if (r->timeout_median > 0)
-        fprintf(out, "A task is stopped after %g%% of the median.\n",
-                100 * r->timeout_median);
+        printf("A task is stopped after %g%% of the median.\n",
+               100 * r->timeout_median);
     else if (r->timeout > 0)
-        fprintf(out, "A task is stopped after %s.\n",
-                bats_words_duration(r->timeout).s);
+        printf("A task is stopped after %s.\n",
+               bats_words_duration(r->timeout).s);
     if (r->halt_failed > 0)
-        fprintf(out, "The run ends %s when %" PRIu32 " tasks have failed.\n",
-                r->halt_now ? "at once" : "soon", r->halt_failed);
+        printf("The run ends %s when %" PRIu32 " tasks have failed.\n",
+               r->halt_now ? "at once" : "soon", r->halt_failed);
     else if (r->halt_share > 0)
-        fprintf(out, "The run ends %s when %g%% of the tasks fail.\n",
-                r->halt_now ? "at once" : "soon", 100 * r->halt_share);
+        printf("The run ends %s when %g%% of the tasks fail.\n",
+               r->halt_now ? "at once" : "soon", 100 * r->halt_share);
     if (r->time_limit > 0)
-        fprintf(out, "No task is started that does not fit into %s.\n",
-                bats_words_duration(r->time_limit).s);
+        printf("No task is started that does not fit into %s.\n",
+               bats_words_duration(r->time_limit).s);
 }
 
-static void print_opening(FILE *out, const struct bats_sched *sched,
+static void print_opening(const struct bats_sched *sched,
                           const struct bats_run_options *options,
                           const struct bats_platform *platform,
                           const struct opening *opening)
@@ -111,8 +108,8 @@ static void print_opening(FILE *out, const struct bats_sched *sched,
                                  platform->n_clusters, opening->acquired,
                                  ", "),
              charged, sample);
-    putc('\n', out);
-    bats_words_wrap(out, text, 0, 0, 80);
+    putchar('\n');
+    bats_words_wrap(stdout, text, 0, 0, 80);
 }
 
 /* Rounds to three digits: an estimate has no more. */
@@ -127,23 +124,22 @@ static bats_money rounded(double amount)
 
 /* Prints the chance of keeping the deadline: the logarithm of the end is
  * normal. */
-static void print_in_time(FILE *out, const struct bats_survey *survey,
-                          double end, double level, uint32_t n_tasks)
+static void print_in_time(const struct bats_survey *survey, double end,
+                          double level, uint32_t n_tasks)
 {
     double limit = (double)survey->time_limit;
     double off = log((double)survey->deadline / end) / level;
     if (survey->deadline > 0)
-        fprintf(out,
-                "They alone would keep the deadline in %.0f%% of cases.\n",
-                50 * erfc(-off / sqrt(2)));
+        printf("They alone would keep the deadline in %.0f%% of cases.\n",
+               50 * erfc(-off / sqrt(2)));
     if (0 < limit && limit < end)
-        fprintf(out, "In %s they would do about %.0f of %" PRIu32 " tasks.\n",
-                bats_words_duration(survey->time_limit).s,
-                n_tasks * limit / end, n_tasks);
+        printf("In %s they would do about %.0f of %" PRIu32 " tasks.\n",
+               bats_words_duration(survey->time_limit).s,
+               n_tasks * limit / end, n_tasks);
 }
 
 /* Time and cost of the bag on the machines that the run starts with. */
-static void print_believed(FILE *out, const struct bats_learner *l,
+static void print_believed(const struct bats_learner *l,
                            const struct bats_survey *survey,
                            const struct bats_sched *sched,
                            const struct opening *opening, uint32_t n_tasks)
@@ -155,7 +151,7 @@ static void print_believed(FILE *out, const struct bats_learner *l,
     char text[1024];
     if (bats_learner_words(l, text, sizeof text)[0] == '\0')
         return;
-    bats_words_line(out, "%c%s.", text[0] - 'a' + 'A', text + 1);
+    bats_words_line(stdout, "%c%s.", text[0] - 'a' + 'A', text + 1);
     for (size_t i = 0; i < p->n_clusters; i++) {
         double n = opening->acquired[i];
         rate += n * bats_sched_room(sched, i) / prior->mean[i];
@@ -170,79 +166,64 @@ static void print_believed(FILE *out, const struct bats_learner *l,
         money[k] =
             bats_words_money(rounded(is * price), k == 0 ? p->currency : "");
     }
-    bats_words_line(out,
+    bats_words_line(stdout,
                     "These machines would take %s for it, %s to %s, and cost "
                     "%s, %s to %s.",
                     time[0].s, time[1].s, time[2].s, money[0].s, money[1].s,
                     money[2].s);
-    print_in_time(out, survey, end, prior->level, n_tasks);
+    print_in_time(survey, end, prior->level, n_tasks);
 }
 
-static int print_tasks(FILE *out, const struct bats_bagfile *bag,
-                       const struct bats_sched *sched,
-                       const struct opening *opening, struct bats_error *err)
+static void print_tasks(const struct bats_bagfile *bag,
+                        const struct bats_sched *sched,
+                        const struct opening *opening)
 {
     struct bats_text command = {0};
-    int rc = 0;
     struct bats_sched_status status;
     bats_sched_status(sched, &status);
     uint32_t n = status.pending + status.running;
-
     if (opening->n_tasks > 0)
-        fputs("\nThe first tasks, in the order in which they are drawn:\n",
-              out);
+        puts("\nThe first tasks, in the order in which they are drawn:");
     for (uint32_t i = 0; i < opening->n_tasks; i++) {
         uint32_t task = opening->tasks[i];
-        if (bats_bagfile_command(bag, task, &command) < 0) {
-            rc = bats_no_memory(err);
-            break;
-        }
-        bats_words_line(out, "%8" PRIu64 "  %s", (uint64_t)task + 1,
+        if (bats_bagfile_command(bag, task, &command) < 0)
+            bats_have(NULL);
+        bats_words_line(stdout, "%8" PRIu64 "  %s", (uint64_t)task + 1,
                         command.bytes);
     }
-    if (rc == 0 && n > opening->n_tasks)
-        fprintf(out, "     ...  %" PRIu32 " more\n", n - opening->n_tasks);
+    if (n > opening->n_tasks)
+        printf("     ...  %" PRIu32 " more\n", n - opening->n_tasks);
     bats_text_release(&command);
-    return rc;
 }
 
 /* Prints variables as assignments for a shell. */
-static void print_variables(FILE *out, const char *at, ptrdiff_t length)
+static void print_variables(const char *at, ptrdiff_t length)
 {
     for (const char *end = at + length; at < end; at += strlen(at) + 1) {
         const char *value = strchr(at, '=') + 1;
-        fwrite(at, 1, (size_t)(value - at), out);
+        fwrite(at, 1, (size_t)(value - at), stdout);
         if (*value == '\0' || bats_encode_is_word(value))
-            fputs(value, out);
+            fputs(value, stdout);
         else
-            bats_words_put(out, BATS_ENCODE_QUOTED, value);
-        putc(' ', out);
+            bats_words_put(stdout, BATS_ENCODE_QUOTED, value);
+        putchar(' ');
     }
 }
 
-int bats_dry_run_list(FILE *out, const struct bats_bagfile *bag,
-                      bool variables, struct bats_error *err)
+void bats_dry_run_list(const struct bats_bagfile *bag, bool variables)
 {
     struct bats_text command = {0};
-    ptrdiff_t length = 0;
-    uint32_t n = bag->n_tasks;
-    for (uint32_t i = 0; length >= 0 && i < n; i++) {
-        if (variables) {
-            length = bats_bagfile_variables(bag, i, &command);
-            if (length > 0)
-                print_variables(out, command.bytes, length);
-        }
-        if (length >= 0)
-            length = bats_bagfile_command_for(bag, i, 1, &command);
-        if (length >= 0) {
-            bats_text_add(&command, "\n");
-            fwrite(command.bytes, 1, command.n, out);
-        }
+    for (uint32_t i = 0; i < bag->n_tasks; i++) {
+        ptrdiff_t n = variables ? bats_bagfile_variables(bag, i, &command) : 0;
+        if (n > 0)
+            print_variables(command.bytes, n);
+        if (n < 0 || bats_bagfile_command_for(bag, i, 1, &command) < 0)
+            bats_have(NULL);
+        bats_text_add(&command, "\n");
+        fwrite(command.bytes, 1, command.n, stdout);
     }
     bats_text_release(&command);
-    if (length < 0)
-        return bats_no_memory(err);
-    return bats_flush(err);
+    bats_must(bats_flush(&bats_why));
 }
 
 /* ---- emulated time ---- */
@@ -268,34 +249,31 @@ static struct naps look(const struct bats_bagfile *bag)
     return naps;
 }
 
-static void warn_of_speed(FILE *out, const struct bats_platform *platform)
+static void warn_of_speed(const struct bats_platform *platform)
 {
     for (uint32_t i = 0; i < platform->n_clusters; i++)
         if (platform->speed[i] > 1) {
-            bats_words_line(
-                out,
-                "bats-mpi: cluster %s: speed = %g shortens @sleep only; "
-                "commands take as long as they take on this machine",
-                platform->clusters[i].name, platform->speed[i]);
+            bats_tell("cluster %s: speed = %g shortens @sleep only; "
+                      "commands take as long as they take on this machine",
+                      platform->clusters[i].name, platform->speed[i]);
             return;
         }
 }
 
-void bats_emulation_warn(FILE *out, const struct bats_bagfile *bag,
+void bats_emulation_warn(const struct bats_bagfile *bag,
                          const struct bats_platform *platform,
                          double time_scale)
 {
     struct naps naps = look(bag);
     double speed = 1;
     if (naps.other)
-        warn_of_speed(out, platform);
+        warn_of_speed(platform);
     for (uint32_t i = 0; i < platform->n_clusters; i++)
         speed = platform->speed[i] > speed ? platform->speed[i] : speed;
     double real_s = naps.n > 0 ? naps.length / naps.n / speed / time_scale : 0;
     if (time_scale > 1 && real_s > 0 && real_s < SHORTEST_S)
-        bats_words_line(
-            out,
-            "bats-mpi: the time scale of %g is too fast: an average @sleep "
+        bats_tell(
+            "the time scale of %g is too fast: an average @sleep "
             "lasts %.2g ms, and starting it takes a tenth of that or more; "
             "%g is slow enough",
             time_scale, 1000 * real_s, time_scale * real_s / SHORTEST_S);
@@ -303,37 +281,26 @@ void bats_emulation_warn(FILE *out, const struct bats_bagfile *bag,
 
 /* ---- a dry run ---- */
 
-int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
-                       const struct bats_survey *survey,
-                       const struct bats_learner *learner,
-                       struct bats_error *err)
+void bats_dry_run_print(const struct bats_run_options *options,
+                        const struct bats_survey *survey,
+                        const struct bats_learner *learner)
 {
     const struct bats_platform *platform = &survey->platform;
     struct bats_engine_options e;
-    struct bats_sched *sched = NULL;
+    struct bats_sched *sched;
     struct opening opening = {0};
-
-    int rc = bats_engine_options(options, survey, &e, err);
-    if (rc == 0)
-        rc = bats_sched_create(&e.options, &sched, err);
-    if (rc == 0)
-        rc = bats_sched_may_begin(sched, err);
-    if (rc == 0)
-        rc = ask_engine(sched, platform, &opening, err);
-    if (rc == 0) {
-        print_head(out, options, platform);
-        bats_report_platform(out, platform);
-        bats_emulation_warn(stderr, options->bag, platform,
-                            options->time_scale);
-        print_opening(out, sched, options, platform, &opening);
-        print_believed(out, learner, survey, sched, &opening,
-                       options->bag->n_tasks);
-        print_rules(out, &options->engine.rules);
-        rc = print_tasks(out, options->bag, sched, &opening, err);
-    }
-    if (rc == 0)
-        fputs("\nNothing was started.\n", out);
+    bats_must(bats_engine_options(options, survey, &e, &bats_why));
+    bats_must(bats_sched_create(&e.options, &sched, &bats_why));
+    bats_must(bats_sched_may_begin(sched, &bats_why));
+    ask_engine(sched, platform, &opening);
+    print_head(options, platform);
+    bats_report_platform(stdout, platform);
+    bats_emulation_warn(options->bag, platform, options->time_scale);
+    print_opening(sched, options, platform, &opening);
+    print_believed(learner, survey, sched, &opening, options->bag->n_tasks);
+    print_rules(&options->engine.rules);
+    print_tasks(options->bag, sched, &opening);
+    puts("\nNothing was started.");
     bats_sched_destroy(sched);
     bats_engine_options_release(&e);
-    return rc;
 }

@@ -6,29 +6,25 @@
 #ifndef BATS_DRY_RUN_H
 #define BATS_DRY_RUN_H
 
-#include <stdio.h>
-
 #include "cli/past.h"
 #include "run/run.h"
 
 /* Prints the platform, beliefs about it (`learner`), the machines that the
  * policy would acquire at the start with their charge, and the first tasks.
- * All machines of an engine join at time 0, and its commands are printed.
- * Errors: those of the engine and of bats_bagfile_command. */
-int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
-                       const struct bats_survey *survey,
-                       const struct bats_learner *learner,
-                       struct bats_error *err);
+ * All machines of an engine join at time 0, and its commands are printed. An
+ * error ends the program. */
+void bats_dry_run_print(const struct bats_run_options *options,
+                        const struct bats_survey *survey,
+                        const struct bats_learner *learner);
 
 /* Prints the command of every task on its own line; {%} is 1. `variables`:
- * after its variables. Errors: BATS_ENOMEM, BATS_ESYS. */
-int bats_dry_run_list(FILE *out, const struct bats_bagfile *bag,
-                      bool variables, struct bats_error *err);
+ * after its variables. */
+void bats_dry_run_list(const struct bats_bagfile *bag, bool variables);
 
-/* Warns on `out` if the bag has commands that a cluster with a speed above 1
+/* Warns on standard error if the bag has commands that a cluster with a speed above 1
  * would have to run faster than possible, or if its @sleeps are so short that
  * starting them takes as long. */
-void bats_emulation_warn(FILE *out, const struct bats_bagfile *bag,
+void bats_emulation_warn(const struct bats_bagfile *bag,
                          const struct bats_platform *platform,
                          double time_scale);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bats/policy.h"
+#include "cli/cli.h"
 #include "input/clusters_file.h"
 #include "run/needs.h"
 
@@ -162,36 +163,33 @@ int bats_estimation_from_profile(struct bats_estimation *x,
 
 /* ---- from given runtimes ---- */
 
-static int read_runtime(struct bats_estimation *x, const char *name,
-                        size_t length, const char *duration, const char *path,
-                        struct bats_error *err)
+static void read_runtime(struct bats_estimation *x, const char *name,
+                         size_t length, const char *duration, const char *path)
 {
-    struct bats_error why;
     bats_time runtime;
-
-    for (size_t i = 0; i < x->e.n_clusters; i++) {
-        const char *cluster = x->clusters[i].name;
-        if (strlen(cluster) != length || memcmp(cluster, name, length) != 0)
-            continue;
-        if (x->runtimes[i].mean > 0)
-            return bats_refuse(err, "--runtime gives cluster '%s' twice",
-                               cluster);
-        if (bats_duration_parse(duration, &runtime, &why) != 0)
-            return bats_refuse(err, "--runtime of cluster '%s': %s", cluster,
-                               why.text);
-        if (runtime == 0)
-            return bats_refuse(
-                err, "--runtime of cluster '%s' has to be above 0", cluster);
-        x->runtimes[i] = bats_runtimes_given((double)runtime);
-        return 0;
-    }
-    return bats_refuse(err, "--runtime: there is no cluster '%.*s' in '%s'",
-                       (int)length, name, path);
+    size_t i = 0;
+    while (i < x->e.n_clusters &&
+           (strlen(x->clusters[i].name) != length ||
+            memcmp(x->clusters[i].name, name, length) != 0))
+        i++;
+    if (i == x->e.n_clusters)
+        bats_die(BATS_EINPUT, "--runtime: there is no cluster '%.*s' in '%s'",
+                 (int)length, name, path);
+    const char *cluster = x->clusters[i].name;
+    if (x->runtimes[i].mean > 0)
+        bats_die(BATS_EINPUT, "--runtime gives cluster '%s' twice", cluster);
+    if (bats_duration_parse(duration, &runtime, &bats_why) != 0)
+        bats_die(BATS_EINPUT, "--runtime of cluster '%s': %s", cluster,
+                 bats_why.text);
+    if (runtime == 0)
+        bats_die(BATS_EINPUT, "--runtime of cluster '%s' has to be above 0",
+                 cluster);
+    x->runtimes[i] = bats_runtimes_given((double)runtime);
 }
 
 /* Parses "slow=15m,fast=3.75m". */
-static int read_runtimes(struct bats_estimation *x, const char *text,
-                         const char *path, struct bats_error *err)
+static void read_runtimes(struct bats_estimation *x, const char *text,
+                          const char *path)
 {
     for (const char *next; text != NULL; text = next) {
         char duration[64];
@@ -201,50 +199,34 @@ static int read_runtimes(struct bats_estimation *x, const char *text,
         if (next)
             next++;
         if (!equals || equals == text)
-            return bats_refuse(err,
-                               "--runtime: '%.*s' is not CLUSTER=DURATION",
-                               (int)length, text);
+            bats_die(BATS_EINPUT, "--runtime: '%.*s' is not CLUSTER=DURATION",
+                     (int)length, text);
         size_t name = (size_t)(equals - text);
         snprintf(duration, sizeof duration, "%.*s", (int)(length - name - 1),
                  equals + 1);
-        int error = read_runtime(x, text, name, duration, path, err);
-        if (error < 0)
-            return error;
+        read_runtime(x, text, name, duration, path);
     }
-    return 0;
 }
 
-/* The need of task k of the bag. */
-static struct bats_need need_of(const struct bats_bagfile *bag, uint32_t k,
-                                const struct bats_need *each)
-{
-    struct bats_need need = *each;
-    if (bag != NULL)
-        bats_bagfile_need(bag, k, &need);
-    return need;
-}
-
-static int refuse_need(const struct bats_clusters_file *file, size_t i,
-                       const struct bats_need *need, struct bats_error *err)
+static void refuse_need(const struct bats_clusters_file *file, size_t i,
+                        const struct bats_need *need)
 {
     const struct bats_cluster_section *section = &file->sections[i];
     char text[BATS_NEED_TEXT];
     bats_need_format(text, sizeof text, need);
     if (section->model.stock.cores == 0 && need->cores > 1)
-        return bats_error_at(err, file->path, section->line,
-                             "cluster '%s' has no slots = N: plan needs to "
-                             "know them, since a task needs %s",
-                             section->model.cluster.name, text);
-    return bats_refuse(err,
-                       "%s: no cluster has machines for all tasks: one "
-                       "needs %s",
-                       file->path, text);
+        bats_must(bats_error_at(&bats_why, file->path, section->line,
+                                "cluster '%s' has no slots = N: plan needs to "
+                                "know them, since a task needs %s",
+                                section->model.cluster.name, text));
+    bats_die(BATS_EINPUT,
+             "%s: no cluster has machines for all tasks: one needs %s",
+             file->path, text);
 }
 
-int bats_estimation_room(const struct bats_clusters_file *file,
-                         const struct bats_bagfile *bag,
-                         const struct bats_need *each, double *room,
-                         struct bats_error *err)
+void bats_estimation_room(const struct bats_clusters_file *file,
+                          const struct bats_bagfile *bag,
+                          const struct bats_need *each, double *room)
 {
     struct bats_need need = *each;
     bool any = false;
@@ -256,9 +238,11 @@ int bats_estimation_room(const struct bats_clusters_file *file,
         double slots = bats_stock_slots(&stock);
         uint32_t n = bag != NULL ? bag->n_tasks : 1, fit = 1;
         for (uint32_t k = 0; k < n && fit > 0; k++) {
-            need = need_of(bag, k, each);
+            need = *each;
+            if (bag != NULL)
+                bats_bagfile_need(bag, k, &need);
             if (need.cores > 1 && !is_known)
-                return refuse_need(file, i, &need, err);
+                refuse_need(file, i, &need);
             fit = bats_need_room(&stock, &need);
             if (fit > 0)
                 bats_need_mix_add(&mix, 1, need.cores, slots / fit);
@@ -266,15 +250,16 @@ int bats_estimation_room(const struct bats_clusters_file *file,
         room[i] = fit > 0 ? slots / bats_need_mix_width(&mix) : 0;
         any |= fit > 0;
     }
-    return any ? 0 : refuse_need(file, 0, &need, err);
+    if (!any)
+        refuse_need(file, 0, &need);
 }
 
-int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
-                                  const char *runtimes,
-                                  const struct bats_prior *prior,
-                                  const double *room,
-                                  const struct bats_clusters_file *file,
-                                  const char *path, struct bats_error *err)
+void bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
+                                   const char *runtimes,
+                                   const struct bats_prior *prior,
+                                   const double *room,
+                                   const struct bats_clusters_file *file,
+                                   const char *path)
 {
     set_up(x, file->n_sections, n_tasks, file->window, file->currency);
     for (size_t i = 0; i < x->e.n_clusters; i++) {
@@ -283,9 +268,7 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
         x->slots[i] = room[i];
         x->runtimes[i] = (struct bats_runtimes){.mean = 0};
     }
-    int rc = read_runtimes(x, runtimes, path, err);
-    if (rc < 0)
-        return rc;
+    read_runtimes(x, runtimes, path);
     for (size_t i = 0; i < x->e.n_clusters; i++) {
         double expected = (double)file->sections[i].model.expected;
         if (expected == 0 && prior != NULL && isfinite(prior->level))
@@ -297,24 +280,22 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
     }
     leave_out(x, "--runtime does not name them");
     if (x->e.n_clusters == 0)
-        return bats_refuse(
-            err, "plan needs --runtime LIST, or expected = in %s", path);
+        bats_die(BATS_EINPUT, "plan needs --runtime LIST, or expected = in %s",
+                 path);
     for (size_t i = 0; i < x->e.n_clusters; i++)
         if (x->slots[i] == 0)
             x->runtimes[i].mean = 0;
     leave_out(x, "some task needs more than their machines have");
     if (x->e.n_clusters == 0)
-        return bats_refuse(err,
-                           "no cluster that has machines for all tasks has "
-                           "a runtime");
+        bats_die(BATS_EINPUT, "no cluster that has machines for all tasks has "
+                              "a runtime");
     for (size_t i = 0; i < x->e.n_clusters; i++)
         if (x->clusters[i].max == UINT32_MAX)
-            return bats_refuse(err,
-                               "%s: cluster '%s' has no max: plan needs to "
-                               "know how many machines there are",
-                               path, x->clusters[i].name);
+            bats_die(BATS_EINPUT,
+                     "%s: cluster '%s' has no max: plan needs to know how "
+                     "many machines there are",
+                     path, x->clusters[i].name);
     find_partitions(x, file);
-    return 0;
 }
 
 /* ---- the offers ---- */
@@ -328,15 +309,11 @@ enum bats_plans bats_estimation_plans(const char *policy,
                : plans;
 }
 
-int bats_estimation_budget(const struct bats_estimator *e, double share,
-                           bats_money *budget, struct bats_error *err)
+bats_money bats_estimation_budget(const struct bats_estimator *e, double share)
 {
     struct bats_schedule offers[BATS_OFFERS];
     size_t n;
-    int rc = bats_estimate_offers(e, offers, &n, err);
-    if (rc < 0)
-        return rc;
+    bats_must(bats_estimate_offers(e, offers, &n, &bats_why));
     bats_money least = offers[0].plan.cost, most = offers[n - 1].plan.cost;
-    *budget = least + (bats_money)ceil(share * (double)(most - least));
-    return 0;
+    return least + (bats_money)ceil(share * (double)(most - least));
 }

@@ -43,11 +43,10 @@ void bats_estimation_set_graph(struct bats_estimation *x,
 /* room[]: how many tasks of the bag (NULL: any tasks) a machine of each cluster
  * of the file runs at the same time; 0: some task needs more than it has.
  * `each`: what a task needs for which the bag says nothing. A machine of
- * unknown slots counts as one; BATS_EINPUT if tasks need several. */
-int bats_estimation_room(const struct bats_clusters_file *file,
-                         const struct bats_bagfile *bag,
-                         const struct bats_need *each, double *room,
-                         struct bats_error *err);
+ * unknown slots counts as one; the program ends if tasks need several. */
+void bats_estimation_room(const struct bats_clusters_file *file,
+                          const struct bats_bagfile *bag,
+                          const struct bats_need *each, double *room);
 
 /*
  * Takes `n_tasks` tasks on the clusters of `file` (read from `path`).
@@ -56,22 +55,22 @@ int bats_estimation_room(const struct bats_clusters_file *file,
  * (`prior`, by cluster of the file; NULL: none) counts as a guess; without
  * that, the cluster is left out, with a message on standard error. `room`: how
  * many tasks a machine runs at a time, by cluster of the file; clusters with 0
- * are left out, too. BATS_EINPUT.
+ * are left out, too. An error ends the program.
  */
-int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
-                                  const char *runtimes,
-                                  const struct bats_prior *prior,
-                                  const double *room,
-                                  const struct bats_clusters_file *file,
-                                  const char *path, struct bats_error *err);
+void bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
+                                   const char *runtimes,
+                                   const struct bats_prior *prior,
+                                   const double *room,
+                                   const struct bats_clusters_file *file,
+                                   const char *path);
 
 /* The kind of schedules on offer. */
 enum bats_plans bats_estimation_plans(const char *policy,
                                       enum bats_billing_model billing);
 
-/* Sets *budget to `share` of the way from the cost of the cheapest schedule on
- * offer to that of the fastest. Errors: those of bats_estimate_offers. */
-int bats_estimation_budget(const struct bats_estimator *e, double share,
-                           bats_money *budget, struct bats_error *err);
+/* The budget that is `share` of the way from the cost of the cheapest schedule
+ * on offer to that of the fastest. An error ends the program. */
+bats_money bats_estimation_budget(const struct bats_estimator *e,
+                                  double share);
 
 #endif

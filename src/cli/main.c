@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/complete.h"
-#include "cli/verbs.h"
 #include "cli/help.h"
 #include "run/run.h"
 #include "run/watchdog.h"

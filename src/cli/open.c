@@ -1,4 +1,4 @@
-#include "cli/open.h"
+/* open: see request.h. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/history.h"
+#include "cli/request.h"
 #include "record/write/record.h"
 #include "util/grow.h"
 

@@ -12,8 +12,6 @@
 
 #include "bats/tail.h"
 #include "cli/cli.h"
-#include "cli/options_value.h"
-#include "cli/refused.h"
 #include "input/workflow/workflow.h"
 #include "run/launcher.h"
 #include "util/similar.h"

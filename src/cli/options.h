@@ -21,10 +21,10 @@
 
 /* most repetitions of an option that adds to a list */
 #define BATS_OPTIONS_LIST 32
-#define BATS_OPTIONS_MAX  160 /* rows of the table */
+#define BATS_OPTIONS_MAX 160 /* rows of the table */
 
-/* The values of a verb's options, with defaults in brackets. Strings point
- * into argv. */
+/* The values of a verb's options: zero and NULL unless they are given, or a
+ * default in brackets. Strings point into argv. */
 struct bats_settings {
     bool help;
     const char *given[BATS_OPTIONS_MAX]; /* by row of the table: the argument
@@ -32,115 +32,104 @@ struct bats_settings {
                                           * NULL: not given */
     /* Options stored directly in the run's options: [budget: BATS_BUDGET, else
      * BATS_UNLIMITED; silence_us: 60 s; time_scale: 1; sync_us: 100 ms;
-     * sync_events: 1000; else 0]. */
+     * sync_events: 1000]. */
     struct bats_run_options run;
-    const char *clusters;    /* [NULL] */
-    const char *budget_from; /* --budget, BATS_BUDGET [NULL] */
-    const char *budget_text; /* "30%", or NULL [NULL] */
+
+    /* Money, machines and policies */
+    const char *clusters;
+    const char *budget_from; /* --budget or BATS_BUDGET */
+    const char *budget_text; /* "30%", or NULL */
     double budget_share;     /* 0.3: of the way from the cost of the cheapest
                               * schedule to that of the fastest; budget is 0
                               * until it is computed */
-    const char *bind;        /* none, core or numa ["core"] */
-    const char *policy;      /* ["bats"] */
-    bool policy_given;       /* [false] */
-    const char *strategy;    /* [NULL] */
-    const char *utility;     /* [NULL] */
-    uint32_t plays;          /* [0] */
-    bool online;             /* [false] */
-    bool seed_given;         /* [false] */
-    const char *record;      /* [NULL] */
-    bool no_record;          /* [false] */
-    const char *history;     /* [NULL] */
-    bool no_history;         /* [false] */
-    const char *cluster;     /* history: cluster of imported tasks [NULL] */
-    bool resume;             /* [false] */
-    bool resume_failed;      /* [false] */
-    bool retry_failed;       /* [false] */
-    bats_time grace;         /* [5 s] */
-    const char *welcome;     /* [NULL] */
-    const char *host;        /* [NULL] */
-    uint64_t port;           /* [0] */
-    const char *join;        /* worker: [NULL] */
-    const char *job;         /* worker: [NULL] */
-    const char *tail;        /* [none] */
-    bool no_replicate;       /* [false] */
-    bool dry_run;            /* [false] */
-    bool tag;                /* [false] */
-    const char *output;      /* lines, stream or none [NULL] */
-    const char *output_dir;  /* directory of stream [NULL] */
-    int64_t memory;          /* bytes; 0: not given [0] */
-    const char *results;     /* [NULL] */
-    const char *tagstring;   /* [NULL] */
-    const char *joblog;      /* [NULL] */
-    const char *json_file;   /* run: [NULL] */
-    bool quiet;              /* [false] */
-    bool once;               /* [false] */
-    const char *out;         /* [NULL] */
-    bool wfformat;           /* [false] */
-    const char *html;        /* [NULL] */
-    bool progress;           /* [false] */
-    bool bar;                /* [false] */
-    const char *tasks;       /* plan: [NULL] */
-    const char *save;        /* clusters, sample: [NULL] */
-    const char *choose;      /* [NULL] */
-    const char *profile;     /* [NULL] */
-    bool cushion;            /* [false] */
-    uint32_t sample_on;      /* [0] */
-    bool ranks;              /* clusters: [false] */
-    const char *runtime; /* plan: as written, "slow=15m,fast=3.75m" [NULL] */
-    struct bats_deadline deadline; /* [none] */
-    const char *minimize;          /* cost or time [NULL] */
-    double confidence;             /* [0] */
-    bool frontier;                 /* plan: [false] */
-    bool points;                   /* plan: [false] */
-    const char *sbatch;            /* plan: [NULL] */
-    bool json;                     /* plan: [false] */
-    bool csv;                      /* simulate, plan: [false] */
-    bool trace;                    /* simulate: [false] */
-    uint32_t jobs;          /* simulate, frontier; 0: one per core [0] */
-    const char *workers;    /* run: --jobs, as written [NULL] */
-    const char *order;      /* run: file, random, longest [NULL: as needed] */
-    bool shuffle;           /* run: --shuf, --order random [false] */
-    bool keep_order;        /* run: [false] */
-    bool verbose;           /* run: [false] */
-    uint32_t retries;       /* most executions of a failing task [1] */
-    const char *partition;  /* alloc: as written [NULL] */
-    const char *system;     /* alloc: key of a batch system [NULL: any] */
-    const char *unreliable; /* alloc: as written [NULL] */
-    const char *account;    /* alloc: [NULL] */
-    uint32_t nodes;         /* alloc: of a job [1] */
-    uint32_t slots;         /* alloc: of each node [1] */
-    uint64_t max_jobs;      /* alloc: [8] */
-    bats_time least;        /* alloc: --time-min [0] */
-    bats_time poll;         /* alloc: [10 s] */
-    const char *guarantee;  /* alloc: lease, node or limit [lease] */
-    bool open;              /* run: [false] */
-    bats_time idle;         /* run: [0] */
-    uint64_t in_all;        /* run: --expect [0] */
-    char *const *driver;    /* run: words after --; NULL: none */
-    const char *bag;        /* run: the argument BAG; NULL with help */
-    const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */
-    size_t n_task;                       /* [0] */
-    bool all;                            /* output: [false] */
-    bool failed;                         /* output: [false] */
-    bool err;                            /* output: [false] */
-    bool sizes;             /* tasks: by class, memory requested and used */
-    uint64_t slowest;       /* tasks: [0] */
-    const char *state;      /* tasks: [NULL] */
-    const char *where;      /* tasks: [NULL] */
-    const char *on_machine; /* log: a name [NULL] */
-    uint64_t last;          /* log: entries [0] */
-    bool left;              /* status: [false] */
-    const char *words[BATS_WORDS_MAX]; /* all arguments; NULL: not given */
-    const char *const *files;          /* run: the words of several bags, */
-    size_t n_files;                    /* [0] */
-    bool is_sweep;                     /* run: a sweep instead of BAG
-                                          * [false] */
+    struct bats_deadline deadline;
+    const char *minimize; /* cost or time */
+    const char *choose, *profile;
+    const char *save; /* clusters, sample, run, frontier */
+    bool cushion;
+    uint32_t sample_on;
+    double confidence;
+    const char *policy; /* ["bats"] */
+    bool policy_given;
+    const char *strategy, *utility;
+    const char *tail; /* [BATS_TAIL_DEFAULT] */
+    bool no_replicate;
+
+    /* A run */
+    bool dry_run, quiet, verbose, progress, bar;
+    bool resume, resume_failed, retry_failed;
+    bool seed_given;
+    bool shuffle;       /* --shuf */
+    const char *order;  /* file, random, longest; NULL: as needed */
+    uint32_t retries;   /* most executions of a failing task [1] */
+    bats_time grace;    /* [5 s] */
+    const char *bind;   /* none, core or numa ["core"] */
+    int64_t memory;     /* bytes; 0: not given */
+    const char *record; /* file */
+    bool no_record;
+    const char *history; /* file */
+    bool no_history;
+    const char *workers;          /* --jobs, as written */
+    const char *output;           /* lines, stream or none */
+    const char *output_dir;       /* directory of stream */
+    const char *results, *joblog; /* directory, file */
+    const char *json_file;        /* --json FILE */
+    bool tag, keep_order;         /* tag: of the verb output, too */
+    const char *tagstring;
+    const char *welcome, *host; /* for worker jobs */
+    uint64_t port;
+    const char *bag;          /* the argument BAG; NULL with help */
+    const char *const *files; /* the words of several bags, */
+    size_t n_files;
+    bool open;
+    bats_time idle;
+    uint64_t in_all;     /* --expect */
+    char *const *driver; /* words after --; NULL: none */
+
+    /* A sweep instead of BAG */
+    bool is_sweep;
     struct bats_sweep_spec sweep;
-    struct bats_sweep_source
-        source[BATS_OPTIONS_LIST]; /* run: sweep.sources */
-    const char *header;            /* run: ":" [NULL] */
-    const char *max_args;          /* run: as written [NULL] */
+    struct bats_sweep_source source[BATS_OPTIONS_LIST]; /* sweep.sources */
+    const char *header;                                 /* ":" */
+    const char *max_args;                               /* as written */
+
+    /* alloc */
+    const char *partition, *unreliable; /* as written */
+    const char *system;                 /* key of a batch system; NULL: any */
+    const char *account;
+    uint32_t nodes;        /* of a job [1] */
+    uint32_t slots;        /* of each node [1] */
+    uint64_t max_jobs;     /* [8] */
+    bats_time least;       /* --time-min */
+    bats_time poll;        /* [10 s] */
+    const char *guarantee; /* lease, node or limit ["lease"] */
+
+    /* Other verbs */
+    const char *words[BATS_WORDS_MAX]; /* all arguments; NULL: not given */
+    bool json, csv;
+    const char *html, *out;              /* files */
+    const char *tasks, *runtime;         /* plan: as written */
+    bool frontier, points;               /* plan */
+    const char *sbatch;                  /* plan, alloc */
+    bool trace;                          /* simulate */
+    uint32_t jobs;                       /* threads; 0: one per core */
+    uint32_t plays;                      /* frontier */
+    bool online;                         /* frontier */
+    bool ranks;                          /* clusters */
+    const char *cluster;                 /* history: of imported tasks */
+    const char *join, *job;              /* worker */
+    bool once;                           /* top */
+    bool left;                           /* status */
+    bool wfformat;                       /* export */
+    bool failed;                         /* output, tasks */
+    const char *state, *where;           /* tasks */
+    bool sizes;                          /* tasks */
+    uint64_t slowest;                    /* tasks */
+    const char *on_machine;              /* log: a name */
+    uint64_t last;                       /* log: entries */
+    bool all, err;                       /* output */
+    const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */
+    size_t n_task;
 };
 
 enum bats_option_kind {
@@ -204,6 +193,27 @@ extern const size_t bats_options_n;
  */
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                        struct bats_settings *settings, struct bats_error *err);
+
+/* options_value.c: stores `text`, which must outlive *settings, where `option`
+ * keeps its value; a flag has no text. BATS_EINPUT: an invalid value; the
+ * sentence names the option. */
+int bats_option_store(const struct bats_option *option, const char *text,
+                      struct bats_settings *settings, struct bats_error *err);
+
+/* The same for a budget, without a name in the sentence. Only
+ * BATS_OPTION_BUDGET accepts "account": a plan belongs to no job. */
+int bats_option_budget(enum bats_option_kind kind, const char *text,
+                       struct bats_settings *settings, struct bats_error *err);
+
+/* refused.c, about options of GNU parallel and xargs that bats-mpi does not
+ * have. `letter` (or 0), or the option `name` of n bytes: BATS_EINPUT with what
+ * to do instead; 0 if it is none of these. */
+int bats_refused_option(int letter, const char *name, size_t n,
+                        struct bats_error *err);
+
+/* BATS_EINPUT if a word of a sweep has {= PERL =}. */
+int bats_refused_words(const char *const *words, size_t n,
+                       struct bats_error *err);
 
 /* True if the run continues from the sample in --profile. (For policy expert a
  * profile only describes the pools.) */

@@ -1,4 +1,6 @@
-#include "cli/options_value.h"
+/* options_value: the value of one option, and options for the record. See
+ * options.h. */
+#include "cli/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,8 +307,8 @@ static json_t *given_json(const struct bats_settings *set)
 
 json_t *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
 {
-    int64_t memory_kib =
-        set->memory > 0 ? (set->memory - 1) / 1024 + 1 : bats_batch_memory(false);
+    int64_t memory_kib = set->memory > 0 ? (set->memory - 1) / 1024 + 1
+                                         : bats_batch_memory(false);
     json_t *object =
         json_pack("{s:s, s:o, s:o}", "verb", bats_verbs[verb].name, "bag",
                   bats_json_text(set->bag), "given", given_json(set));

@@ -1,4 +1,5 @@
-#include "cli/refused.h"
+/* refused: options that others have, and what to do instead. See options.h. */
+#include "cli/options.h"
 
 #include <string.h>
 

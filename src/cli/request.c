@@ -182,9 +182,8 @@ static void resolve_budget(const struct bats_settings *set,
                                            &bats_why));
     x.e.plans = bats_estimation_plans(set->policy,
                                       file ? file->billing : profile->billing);
-    bats_must(bats_estimation_budget(&x.e, set->budget_share, &options->budget,
-                                     &bats_why));
-    options->budget += bats_profile_charged(profile);
+    options->budget = bats_estimation_budget(&x.e, set->budget_share) +
+                      bats_profile_charged(profile);
 }
 
 /* With a deadline, the default goal is the least cost. Without one, only alloc

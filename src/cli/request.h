@@ -9,13 +9,58 @@
 
 #include <stdint.h>
 
-#include "cli/open.h"
 #include "cli/options.h"
 #include "cli/profiling.h"
-#include "cli/welcome.h"
 #include "input/bagfile.h"
 #include "input/profile.h"
+#include "run/joining.h"
 #include "run/run.h"
+
+/* ---- run --open: a bag that is filled during the run (open.c) ---- */
+
+struct bats_open_bag {
+    struct bats_run_open is;
+    char **given; /* recorded submissions of its tasks */
+    size_t n, room;
+};
+
+/* Call before workers are forked: sets BATS_SOCKET, for them and the
+ * driver. */
+int bats_open_bag_announce(const struct bats_settings *set,
+                           struct bats_error *err);
+
+/* Makes the bag, with the tasks of the sessions that the run resumes. An error
+ * ends the program. */
+void bats_open_bag_load(const struct bats_settings *set,
+                        struct bats_bagfile **bag, struct bats_open_bag *open);
+void bats_open_bag_release(struct bats_open_bag *open);
+
+/* ---- run --welcome: the job side of a run whose worker jobs somebody else
+ * starts (welcome.c) ----
+ *
+ * It buys nothing. Up to `max` machines of each cluster in the clusters file may
+ * join; a machine is one rank. A rank that joins gets the next free machine of a
+ * cluster whose partition it is in, else of a cluster without a partition. A
+ * machine that has left does not come back. A run with a budget charges windows
+ * as always. */
+struct bats_welcome {
+    const struct bats_clusters_file *file;
+    bool *taken; /* by machine */
+    struct bats_platform platform;
+    const struct bats_machine_spec *machines; /* the platform's; the run owns
+                                               * them from its start */
+    struct bats_joining joining;              /* for the run */
+};
+
+/* `file`: for the workers. The program ends if clusters, or their numbers of
+ * machines, are missing. Release with bats_welcome_release when the run is
+ * over. */
+void bats_welcome_init(struct bats_welcome *welcome,
+                       const struct bats_clusters_file *clusters,
+                       const char *file, const char *host, int port);
+void bats_welcome_release(struct bats_welcome *welcome);
+
+/* ---- the request ---- */
 
 /* `options` point into the other members: do not move it. */
 struct bats_request {

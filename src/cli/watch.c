@@ -101,8 +101,7 @@ static void on_started(void *context, const struct bats_survey *survey,
     bats_learner_meet(w->learner, survey);
     if (w->set->quiet || w->brief)
         return;
-    bats_emulation_warn(stderr, w->options->bag, platform,
-                        w->options->time_scale);
+    bats_emulation_warn(w->options->bag, platform, w->options->time_scale);
     bool jobs = bats_lease_terms(platform->billing).waits;
     for (size_t i = 0; i < platform->n_clusters; i++)
         all[i] = jobs ? platform->clusters[i].max
@@ -439,10 +438,11 @@ void bats_watch_init(struct bats_watch *watch, const struct bats_settings *set,
                                  .brief = bats_settings_is_local(set),
                                  .terminal = -1};
     if (set->joblog != NULL) {
-        bats_must(
-            bats_history_resumes(set)
-                ? bats_joblog_open(set->joblog, &watch->joblog, &bats_why)
-                : bats_joblog_create(set->joblog, &watch->joblog, &bats_why));
+        struct bats_joblog *joblog;
+        bats_must((bats_history_resumes(set)
+                       ? bats_joblog_open
+                       : bats_joblog_create)(set->joblog, &joblog, &bats_why));
+        watch->joblog = joblog;
         watch->received = bats_have(calloc(n, sizeof *watch->received));
     }
     if (set->keep_order)

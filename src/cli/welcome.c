@@ -1,9 +1,10 @@
-#include "cli/welcome.h"
+/* welcome: see request.h. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/request.h"
 #include "input/clusters_file.h"
 #include "site/batch_system.h"
 

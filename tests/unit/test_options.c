@@ -1,7 +1,6 @@
 /* The option table and its parser; expected values are written by hand. */
 #include "bats/policy.h"
 #include "cli/cli.h"
-#include "cli/complete.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/verbs.h"

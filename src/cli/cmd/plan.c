@@ -261,8 +261,7 @@ static void estimate(struct answer *a)
     bats_must(bats_estimate_offers(a->e, a->offers, &a->n_offers, &bats_why));
     a->budget = a->set->run.budget;
     if (a->set->budget_text != NULL)
-        bats_must(bats_estimation_budget(a->e, a->set->budget_share,
-                                         &a->budget, &bats_why));
+        a->budget = bats_estimation_budget(a->e, a->set->budget_share);
     a->deadline = bats_deadline_from(d, time(NULL), 1);
     if (d->is_share)
         bats_must(bats_deadline_of_share(d, a->e, &a->deadline, &bats_why));
@@ -404,7 +403,7 @@ static uint64_t count_tasks(struct answer *a)
     }
     if (graph && bats_graph_edges(graph) > 0)
         set_graph(&a->profile, graph, &w);
-    bats_must(bats_estimation_room(a->file, tasks, &each, a->room, &bats_why));
+    bats_estimation_room(a->file, tasks, &each, a->room);
     if (bag)
         ask_history(a, bag);
     bats_bagfile_destroy(bag);
@@ -435,10 +434,10 @@ static void answer(struct answer *a)
         bats_must(bats_estimation_from_profile(&a->x, &a->profile, a->file,
                                                set->confidence, &bats_why));
     } else {
-        bats_must(bats_estimation_from_runtimes(
+        bats_estimation_from_runtimes(
             &a->x, n_tasks, set->runtime,
             a->past.believes ? &a->past.believed.prior : NULL, a->room,
-            a->file, set->clusters, &bats_why));
+            a->file, set->clusters);
         bats_estimation_set_graph(&a->x, &a->profile);
     }
     a->billing = a->file ? a->file->billing : a->profile.billing;

@@ -13,7 +13,6 @@
 #include "bats/sched.h"
 #include "cli/alloc/alloc.h"
 #include "cli/cli.h"
-#include "cli/closing.h"
 #include "cli/dry_run.h"
 #include "cli/frontier.h"
 #include "cli/history.h"
@@ -198,7 +197,7 @@ static void believe(struct opened *o, const char *record)
 static void list_commands(const struct bats_settings *set,
                           const struct bats_bagfile *bag)
 {
-    bats_must(bats_dry_run_list(stdout, bag, !set->is_sweep, &bats_why));
+    bats_dry_run_list(bag, !set->is_sweep);
 }
 
 static void show_run(struct opened *o)
@@ -210,8 +209,7 @@ static void show_run(struct opened *o)
     options->engine.policy = survey.policy;
     options->budget = survey.budget;
     options->engine.goal.deadline = survey.deadline;
-    bats_must(
-        bats_dry_run_print(stdout, options, &survey, &o->learner, &bats_why));
+    bats_dry_run_print(options, &survey, &o->learner);
     bats_survey_release(&survey);
 }
 
