@@ -282,7 +282,9 @@ $(LIB_OBJ): private ALL_CFLAGS += -fPIC -fno-semantic-interposition
 $(call obj,$(filter-out %_property.c,$(UNIT_SRC))): private ALL_CFLAGS += -O0
 
 # The assembler reads these into it.
-$(B)/obj/src/report/page.o: $(wildcard src/report/page/*) src/doc/man.roff
+$(B)/obj/src/report/page.o: $(wildcard src/report/page/*)
+$(B)/obj/src/cli/help.o: src/cli/verbs.txt src/doc/man.roff
+$(B)/obj/src/cli/complete.o: $(wildcard src/cli/complete.*sh)
 
 $(call obj,$(RUN_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags
 	$(say) MPICC $<

@@ -32,7 +32,6 @@ static int exit_code(const struct bats_run_outcome *outcome,
     return code == BATS_EXIT_OK ? outcome->driver : code;
 }
 
-/* True if --resume would run further tasks. */
 static bool is_cut_off(const struct bats_snapshot *s)
 {
     enum bats_finish finish = s->status.finish;
@@ -50,7 +49,6 @@ static void report_books(struct bats_snapshot *s, const struct bats_books *b)
     s->n_decisions = b->n_decisions;
 }
 
-/* Sorts by time taken, longest first. */
 static int by_work(const void *left, const void *right)
 {
     const struct bats_report_category *a = left, *b = right;
@@ -84,7 +82,6 @@ list_categories(const struct bats_bagfile *bag,
     return list;
 }
 
-/* Makes the report, without the engine's part. */
 static struct bats_report describe(const struct bats_watch *watch, bool kept,
                                    const struct bats_run_outcome *outcome)
 {
@@ -121,7 +118,6 @@ static struct bats_report describe(const struct bats_watch *watch, bool kept,
     };
 }
 
-/* Prints the bill and the next step, unless --quiet. */
 static void print(const struct bats_watch *watch,
                   const struct bats_sched *sched, const struct bats_report *r)
 {
@@ -146,7 +142,6 @@ static void print(const struct bats_watch *watch,
         fputs("\nThe same command with --resume does the rest.\n", stderr);
 }
 
-/* Reports and returns the exit code. */
 static int report(struct bats_watch *watch, FILE *json, bool kept,
                   const struct bats_run_outcome *outcome)
 {

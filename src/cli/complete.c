@@ -1,51 +1,26 @@
 #include "cli/help.h"
+#include "util/asset.h"
 
 #include <string.h>
 
-static const struct {
-    const char *shell, *script;
-} scripts[] = {
-    {"bash", "_bats_mpi() {\n"
-             "    local IFS=$'\\n' word=${COMP_WORDS[COMP_CWORD]}\n"
-             "    COMPREPLY=($(bats-mpi --complete"
-             " \"${COMP_WORDS[@]:1:COMP_CWORD}\" | cut -f1))\n"
-             "    [ ${#COMPREPLY[@]} -gt 0 ] ||\n"
-             "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
-             "}\n"
-             "complete -o filenames -F _bats_mpi bats-mpi\n"},
-    {"zsh", "#compdef bats-mpi\n"
-            "_bats_mpi() {\n"
-            "    local -a found\n"
-            "    found=(\"${(@f)$(bats-mpi --complete"
-            " \"${(@)words[2,CURRENT]}\")}\")\n"
-            "    found=(${found//:/\\\\:})\n"
-            "    found=(${found/$'\\t'/:})\n"
-            "    if (( $#found )); then\n"
-            "        _describe bats-mpi found\n"
-            "    else\n"
-            "        _files\n"
-            "    fi\n"
-            "}\n"
-            "if [ \"$funcstack[1]\" = _bats-mpi ]; then\n"
-            "    _bats_mpi\n"
-            "else\n"
-            "    compdef _bats_mpi bats-mpi\n"
-            "fi\n"},
-    {"fish", "complete -c bats-mpi -a '(bats-mpi --complete"
-             " (commandline -opc)[2..-1] (commandline -ct))'\n"},
-};
+BATS_ASSET(bash, "cli/complete.bash");
+BATS_ASSET(zsh, "cli/complete.zsh");
+BATS_ASSET(fish, "cli/complete.fish");
 
 bool bats_complete_script(FILE *out, const char *shell)
 {
+    static const struct {
+        const char *shell;
+        const struct bats_asset *script;
+    } scripts[] = {{"bash", &bash}, {"zsh", &zsh}, {"fish", &fish}};
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         if (strcmp(scripts[i].shell, shell) == 0) {
-            fputs(scripts[i].script, out);
+            bats_asset_write(out, scripts[i].script);
             return true;
         }
     return false;
 }
 
-/* Prints the word if it begins with `begin`. */
 static void offer(FILE *out, const char *begin, const char *before,
                   const char *word, const char *meaning)
 {

@@ -1,8 +1,6 @@
 #include "cli/deadline.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* True if the whole of `text` has this form. */

@@ -11,12 +11,10 @@
 #define BATS_CLI_DEADLINE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <time.h>
 
 #include "bats/error.h"
 #include "bats/estimate.h"
-#include "bats/units.h"
 
 struct bats_deadline {
     const char *text;   /* as given; NULL: no deadline */

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bats/sched.h"
@@ -60,7 +59,6 @@ static void print_head(const struct bats_run_options *options,
            options->engine.seed);
 }
 
-/* Prints the rules in force, if there are any. */
 static void print_rules(const struct bats_sched_rules *r)
 {
     if (r->retries > 0)
@@ -196,7 +194,6 @@ static void print_tasks(const struct bats_bagfile *bag,
     bats_text_release(&command);
 }
 
-/* Prints variables as assignments for a shell. */
 static void print_variables(const char *at, ptrdiff_t length)
 {
     for (const char *end = at + length; at < end; at += strlen(at) + 1) {

@@ -2,7 +2,6 @@
 #include "cli/estimation.h"
 #include "bats/lease.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 
 #define LEFT_OUT "bats-mpi: left out, since "
 
-/* Connects the parts to the estimator. */
 static void set_up(struct bats_estimation *x, size_t n_clusters,
                    uint64_t n_tasks, bats_time window, const char *currency)
 {

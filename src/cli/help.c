@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "report/page.h"
 #include "report/words.h"
+#include "util/asset.h"
+
+BATS_ASSET(verbs, "cli/verbs.txt");
+BATS_ASSET(man, "doc/man.roff");
 
 #define WIDTH 80
 #define COLUMN 26 /* column where the text of an option begins */
@@ -104,6 +107,25 @@ static void print_option(FILE *out, const struct bats_option *o)
     bats_words_wrap(out, o->help, COLUMN, COLUMN, WIDTH);
 }
 
+/* What verbs.txt says of a verb: its synopsis, or what it does, as one line. The
+ * text is valid until the next call. */
+static const char *text_of(enum bats_verb verb, bool is_synopsis)
+{
+    static char text[2048];
+    char head[32];
+    snprintf(head, sizeof head, "= %s\n", bats_verbs[verb].name);
+    const char *at = strstr(verbs.begin, head) + strlen(head);
+    const char *end = strstr(at, "\n\n");
+    if (!is_synopsis) {
+        at = end + 2;
+        end = strstr(at, "\n=");
+    }
+    snprintf(text, sizeof text, "%.*s", (int)(end - at), at);
+    for (char *c = text; *c != '\0' && !is_synopsis; c++)
+        *c = *c == '\n' ? ' ' : *c;
+    return text;
+}
+
 static void print_exits(FILE *out)
 {
     fputs("\nExit codes:\n", out);
@@ -137,8 +159,8 @@ void bats_help_program(FILE *out)
 
 void bats_help_verb(FILE *out, enum bats_verb verb)
 {
-    fprintf(out, "Usage: %s\n\n", bats_verbs[verb].synopsis);
-    bats_words_wrap(out, bats_verbs[verb].more, 0, 0, WIDTH);
+    fprintf(out, "Usage: %s\n\n", text_of(verb, true));
+    bats_words_wrap(out, text_of(verb, false), 0, 0, WIDTH);
     for (int g = 0; g < BATS_GROUPS; g++) {
         bool first = true;
         for (size_t i = 0; i < bats_options_n; i++) {
@@ -221,8 +243,8 @@ void bats_help_man_verb(FILE *out, enum bats_verb verb)
             "\"\n.SH NAME\nbats\\-mpi\\-%s \\- ",
             v->name, v->name);
     roff_line(out, "", v->purpose);
-    roff_line(out, ".SH SYNOPSIS\n", v->synopsis);
-    roff_line(out, ".SH DESCRIPTION\n", v->more);
+    roff_line(out, ".SH SYNOPSIS\n", text_of(verb, true));
+    roff_line(out, ".SH DESCRIPTION\n", text_of(verb, false));
     fputs(".SH OPTIONS\n", out);
     roff_options(out, verb);
     fputs(".SH SEE ALSO\n.BR bats\\-mpi (1)\n", out);
@@ -236,10 +258,12 @@ void bats_help_man(FILE *out)
           ".SH SYNOPSIS\n",
           out);
     for (int v = 0; v < BATS_VERBS; v++)
-        roff_line(out, v == 0 ? "" : ".br\n", bats_verbs[v].synopsis);
+        roff_line(out, v == 0 ? "" : ".br\n",
+                  text_of((enum bats_verb)v, true));
     fputs(".SH DESCRIPTION\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
-        roff_line(out, v == 0 ? "" : ".PP\n", bats_verbs[v].more);
+        roff_line(out, v == 0 ? "" : ".PP\n",
+                  text_of((enum bats_verb)v, false));
     fputs(
         ".PP\n"
         "Everything that a batch job holds is billed until it is given back: "
@@ -255,7 +279,7 @@ void bats_help_man(FILE *out)
         fprintf(out, ".SH OPTIONS OF %s\n", bats_verbs[v].name);
         roff_options(out, (enum bats_verb)v);
     }
-    bats_page_write_man(out);
+    bats_asset_write(out, &man);
     roff_line(out, "", failures);
     fputs(".SH ENVIRONMENT\n.TP\n.B BATS_BUDGET\n"
           "the budget if \\-\\-budget is not given: an amount or account\n"

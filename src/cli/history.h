@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "bats/rules.h"
 #include "cli/options.h"
 #include "input/bagfile.h"
 #include "record/write/record.h"

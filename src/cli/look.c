@@ -284,7 +284,6 @@ static struct bats_stock of_interest(const struct bats_stock *free,
                                        : 0};
 }
 
-/* The resources of all nodes of a machine. */
 static struct bats_stock whole(const struct bats_stock *node)
 {
     uint32_t n = node->nodes > 1 ? node->nodes : 1;

@@ -16,7 +16,6 @@
 
 #define refuse(...) (bats_tell(__VA_ARGS__), BATS_EXIT_USAGE)
 
-/* Prints the text about all verbs, or about the one that is named. */
 static int explain(const char *name, void (*all)(FILE *),
                    void (*one)(FILE *, enum bats_verb))
 {

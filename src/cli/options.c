@@ -117,7 +117,6 @@ static int explain(enum bats_verb verb, const char *word,
                        found ? similar.name : "", found ? "?" : "");
 }
 
-/* -n: the number of values per task. */
 static int read_max_args(struct bats_settings *settings,
                          struct bats_error *err)
 {
@@ -253,7 +252,6 @@ static int read_words(enum bats_verb verb, int n, char **words,
     return 0;
 }
 
-/* Checks options that exclude or need each other. */
 static int check_together(enum bats_verb verb, const struct bats_settings *set,
                           struct bats_error *err)
 {
@@ -356,7 +354,6 @@ static struct bats_settings defaults(void)
     };
 }
 
-/* Takes the budget of the environment, unless an option gives one. */
 static int read_environment(enum bats_verb verb,
                             struct bats_settings *settings,
                             struct bats_error *err)

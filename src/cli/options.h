@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "bats/units.h"
 #include "cli/deadline.h"
 #include "cli/verbs.h"
 #include "input/sweep/sweep.h"

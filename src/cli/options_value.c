@@ -12,7 +12,6 @@
 #include "site/batch_system.h"
 #include "util/json.h"
 
-/* Parses a duration > 0. */
 static int parse_period(const char *text, bats_time *period,
                         struct bats_error *err)
 {
@@ -150,7 +149,6 @@ static int parse_choice(const char *text, const char *choices,
                        choices);
 }
 
-/* Parses "stream:DIR", or one of the words. */
 static int parse_output(const char *text, struct bats_settings *settings,
                         struct bats_error *err)
 {
@@ -209,7 +207,6 @@ static int parse_text(const char *text, const char **value,
     return text[0] != '\0' ? 0 : bats_refuse(err, "the argument is empty");
 }
 
-/* Stores a value that belongs to one setting. */
 static int store_value(const struct bats_option *option, const char *text,
                        void *value, struct bats_error *err)
 {
@@ -325,7 +322,6 @@ json_t *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
     return bats_json_whole(object, bad);
 }
 
-/* Prints the value quoted for the shell. */
 static void print_word(FILE *out, const char *value)
 {
     char *text = strdup(value);

@@ -202,7 +202,6 @@ static void see_points(struct bats_learner *l)
     free(n);
 }
 
-/* Fits models to the history for the runtimes of a sweep. */
 static void fit_models(struct bats_learner *l)
 {
     if (l->points.n == 0 || l->past.n_rows == 0)
@@ -329,7 +328,6 @@ void bats_learner_meet(struct bats_learner *l, const struct bats_survey *s)
 
 /* ---- what is believed ---- */
 
-/* Asks for beliefs about the clusters in `places`. */
 static bool believe(struct bats_learner *l,
                     const struct bats_cluster *clusters, size_t n)
 {

@@ -5,7 +5,6 @@
 #include "cli/past.h"
 #include "record/read/results.h"
 
-/* The results of one session. */
 struct reading {
     struct bats_task_kinds kinds;
     struct bats_past_place places[BATS_CLUSTERS_MAX];

@@ -234,12 +234,13 @@ static bool find_answers(const struct reading *r, int pool, bats_time now,
 {
     size_t n;
     struct bats_instance *list = list_instances(&r->pools[pool], now, &n);
-    bool ok = list &&
-              (pool == 0 && r->noticed > 0
-                   ? bats_answers_noticed(
-                         list, n, now < r->executions.end ? now : r->executions.end,
-                         r->noticed, a)
-                   : bats_answers_find(list, n, now, d, a));
+    bool ok =
+        list &&
+        (pool == 0 && r->noticed > 0
+             ? bats_answers_noticed(
+                   list, n, now < r->executions.end ? now : r->executions.end,
+                   r->noticed, a)
+             : bats_answers_find(list, n, now, d, a));
     free(list);
     return ok;
 }

@@ -12,7 +12,6 @@
 #include "cli/cli.h"
 #include "cli/deadline.h"
 #include "cli/estimation.h"
-#include "input/clusters_file.h"
 #include "report/schedules.h"
 #include "report/snapshot.h"
 #include "report/terminal.h"
@@ -121,7 +120,6 @@ static void say_longest(FILE *out, const struct bats_sched_sampled *sampled)
                 sampled->longest + 1);
 }
 
-/* Shows whether the deadline can be kept, and for how much. */
 static void show_deadline(FILE *out, const struct bats_settings *set,
                           const struct bats_profile *profile,
                           const struct bats_estimator *e)
@@ -256,7 +254,6 @@ struct bats_choosing bats_choosing(enum bats_verb verb,
     return c;
 }
 
-/* Time from now to the deadline. */
 static bats_time time_left(const struct bats_choosing *c,
                            struct bats_sched *sched, bats_time now)
 {

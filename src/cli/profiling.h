@@ -15,7 +15,6 @@
 #define BATS_PROFILING_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "bats/error.h"

@@ -1,93 +1,66 @@
 /* refused: options that others have, and what to do instead. See options.h. */
-#include "cli/options.h"
-
 #include <string.h>
 
-static const char inside[] = "say it in the command, which is a line of shell";
-static const char files[] = "let the command read its part of a file";
-static const char alloc[] =
-    "start bats-mpi with srun or mpirun, or buy machines with 'bats-mpi "
-    "alloc'";
-static const char lists[] = "give each task N values with -n N";
-static const char braces[] = "the replacement strings are {}, {1}, {name}, "
-                             "{.}, {/}, {//}, {/.}, {#} and {%}";
-static const char shown[] = "output is shown by whole lines, and with "
-                            "--keep-order task by task";
+#include "cli/options.h"
 
+/* The letters, and the names divided by blanks, of options with one answer. */
 static const struct {
-    char letter;
-    const char *name; /* NULL: no long name */
-    const char *instead;
+    const char *letters, *names, *instead;
 } table[] = {
-    {0, "pipe", files},
-    {0, "pipepart", files},
-    {0, "pipe-part", files},
-    {0, "spreadstdin", files},
-    {0, "block", files},
-    {0, "cat", files},
-    {0, "fifo", files},
-    {'X', NULL, lists},
-    {'m', NULL, lists},
-    {0, "xargs", lists},
-    {'L', "max-lines", lists},
-    {'l', NULL, lists},
-    {'s', "max-chars", lists},
-    {'S', "sshlogin", alloc},
-    {0, "sshloginfile", alloc},
-    {0, "slf", alloc},
-    {0, "transferfile", alloc},
-    {0, "return", alloc},
-    {0, "cleanup", alloc},
-    {0, "basefile", alloc},
-    {0, "onall", alloc},
-    {0, "nonall", alloc},
-    {0, "plus", braces},
-    {'I', NULL, braces},
-    {'i', "replace", braces},
-    {'U', NULL, braces},
-    {0, "rpl", braces},
-    {0, "parens", braces},
-    {0, "trim", inside},
-    {0, "tmux", "watch the run with 'bats-mpi top'"},
-    {0, "tmuxpane", "watch the run with 'bats-mpi top'"},
-    {0, "semaphore", "use flock"},
-    {0, "sem", "use flock"},
-    {0, "bg", "use the shell's &"},
-    {0, "fg", "use flock"},
-    {'P', "max-procs", "write -j N"},
-    {'d', "delimiter", "end values by newlines, or by NULs with -0"},
-    {'E', "eof", inside},
-    {'r', "no-run-if-empty", "a run without values is refused in any case"},
-    {'t', NULL, "--dry-run shows the commands"},
-    {'p', "interactive", "--dry-run shows the commands"},
-    {'u', "ungroup", shown},
-    {0, "group", shown},
-    {0, "line-buffer", shown},
-    {0, "linebuffer", shown},
-    {0, "lb", shown},
-    {0, "xapply", "the name is --link"},
-    {0, "load", "limit the workers with -j, or set --nice"},
-    {0, "noswap", "set --memfree"},
-    {0, "limit", "set --memfree"},
-    {0, "skip-first-line", "take values from tail -n +2"},
-    {0, "shebang", "write #BATS parameter lines into the script"},
-    {0, "will-cite", "there is no such notice"},
-    {0, "sqlmaster", "the record is a database: see --record"},
-    {0, "sqlandworker", "the record is a database: see --record"},
+    {"", "pipe pipepart pipe-part spreadstdin block cat fifo",
+     "let the command read its part of a file"},
+    {"XmLls", "xargs max-lines max-chars",
+     "give each task N values with -n N"},
+    {"S",
+     "sshlogin sshloginfile slf transferfile return cleanup basefile onall "
+     "nonall",
+     "start bats-mpi with srun or mpirun, or buy machines with 'bats-mpi "
+     "alloc'"},
+    {"IiU", "plus replace rpl parens",
+     "the replacement strings are {}, {1}, {name}, {.}, {/}, {//}, {/.}, {#} "
+     "and {%}"},
+    {"E", "trim eof", "say it in the command, which is a line of shell"},
+    {"", "tmux tmuxpane", "watch the run with 'bats-mpi top'"},
+    {"", "semaphore sem fg", "use flock"},
+    {"", "bg", "use the shell's &"},
+    {"P", "max-procs", "write -j N"},
+    {"d", "delimiter", "end values by newlines, or by NULs with -0"},
+    {"r", "no-run-if-empty", "a run without values is refused in any case"},
+    {"tp", "interactive", "--dry-run shows the commands"},
+    {"u", "ungroup group line-buffer linebuffer lb",
+     "output is shown by whole lines, and with --keep-order task by task"},
+    {"", "xapply", "the name is --link"},
+    {"", "load", "limit the workers with -j, or set --nice"},
+    {"", "noswap limit", "set --memfree"},
+    {"", "skip-first-line", "take values from tail -n +2"},
+    {"", "shebang", "write #BATS parameter lines into the script"},
+    {"", "will-cite", "there is no such notice"},
+    {"", "sqlmaster sqlandworker", "the record is a database: see --record"},
 };
+
+/* True if the name of n bytes is one of these. */
+static bool is_among(const char *names, const char *name, size_t n)
+{
+    for (size_t length; *names != '\0'; names += length) {
+        names += *names == ' ';
+        length = strcspn(names, " ");
+        if (length == n && strncmp(names, name, n) == 0)
+            return true;
+    }
+    return false;
+}
 
 int bats_refused_option(int letter, const char *name, size_t n,
                         struct bats_error *err)
 {
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        const char *other = table[i].name != NULL ? table[i].name : "";
-        char one[2] = {(char)letter, '\0'};
-        if (letter != 0 ? table[i].letter == letter
-                        : n == strlen(other) && strncmp(name, other, n) == 0)
-            return bats_refuse(err, "there is no %s%s: %s",
+    char one[2] = {(char)letter, '\0'};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (letter != 0 ? strchr(table[i].letters, letter) != NULL
+                        : is_among(table[i].names, name, n))
+            return bats_refuse(err, "there is no %s%.*s: %s",
                                letter != 0 ? "-" : "--",
-                               letter != 0 ? one : other, table[i].instead);
-    }
+                               letter != 0 ? 1 : (int)n,
+                               letter != 0 ? one : name, table[i].instead);
     return 0;
 }
 
@@ -97,8 +70,9 @@ int bats_refused_words(const char *const *words, size_t n,
     for (size_t i = 0; i < n && strncmp(words[i], ":::", 3) != 0; i++) {
         const char *at = strstr(words[i], "{=");
         if (at != NULL && strstr(at, "=}") != NULL)
-            return bats_refuse(err, "there are no Perl expressions {= =}: %s",
-                               inside);
+            return bats_refuse(err, "there are no Perl expressions {= =}: say "
+                                    "it in the command, which is a line of "
+                                    "shell");
     }
     return 0;
 }

@@ -14,12 +14,10 @@
 #include "cli/estimation.h"
 #include "cli/look.h"
 #include "input/clusters_file.h"
-#include "report/words.h"
 #include "util/json.h"
 
 /* ---- the bag ---- */
 
-/* Shows the warnings about a plan file or a command, one per line. */
 static void warn(const struct bats_bagfile *bag)
 {
     const struct bats_sweep *sweep = bag->sweep;
@@ -43,7 +41,6 @@ struct bats_bagfile *bats_request_sweep(const struct bats_settings *set)
     return bag;
 }
 
-/* Loads the bag from a file, and warns of likely mistakes in it. */
 static struct bats_bagfile *load_file(const struct bats_settings *set)
 {
     struct bats_bagfile *bag;
@@ -80,7 +77,6 @@ static uint64_t random_seed(void)
     return bits;
 }
 
-/* Makes the labels of --tagstring and --results. */
 static void make_labels(const struct bats_settings *set,
                         struct bats_request *r)
 {
@@ -205,7 +201,6 @@ static int64_t bytes_in_kib(int64_t bytes)
     return bytes > 0 ? (bytes - 1) / 1024 + 1 : 0;
 }
 
-/* Takes the options that need no files. */
 static struct bats_run_options plain_options(const struct bats_settings *set)
 {
     struct bats_run_options options = set->run;
@@ -255,7 +250,6 @@ static bool any_unreliable(const struct bats_clusters_file *file)
     return false;
 }
 
-/* Chooses the default policy, unless an option needs another one. */
 static void choose_policy(const struct bats_request *r, enum bats_verb verb,
                           struct bats_settings *set)
 {
@@ -268,7 +262,6 @@ static void choose_policy(const struct bats_request *r, enum bats_verb verb,
             r->bag->graph != NULL));
 }
 
-/* The memory that the bag specifies for task i; 0: none. */
 static int64_t memory_of(const struct bats_bagfile *bag, uint32_t task)
 {
     struct bats_need need = {0};
@@ -305,7 +298,6 @@ static bats_time time_of_silence(const struct bats_settings *set)
     return time < (double)BATS_LONGEST ? (bats_time)time : BATS_LONGEST;
 }
 
-/* Loads bag and clusters. */
 static void load(struct bats_request *r, const struct bats_settings *set)
 {
     if (set->open)

@@ -37,11 +37,9 @@ enum bats_verb {
 
 struct bats_verb_row {
     const char *name;
-    int min, max;         /* number of arguments */
-    const char *missing;  /* message if an argument is missing */
-    const char *purpose;  /* a phrase */
-    const char *synopsis; /* for the help, like the text below it: */
-    const char *more;
+    int min, max;        /* number of arguments */
+    const char *missing; /* message if an argument is missing */
+    const char *purpose; /* a phrase; verbs.txt has more */
 };
 
 extern const struct bats_verb_row bats_verbs[BATS_VERBS];

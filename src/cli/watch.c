@@ -24,7 +24,6 @@
 
 /* ---- the observer ---- */
 
-/* Reports the clusters that were found, without a clusters file. */
 static void print_found(const struct bats_survey *survey)
 {
     const struct bats_platform *p = &survey->platform;
@@ -159,7 +158,6 @@ static void tell_late(struct bats_watch *w,
         s->done > 0 ? "" : " at the earliest, for none has ended yet", ask);
 }
 
-/* The same, once per workflow. */
 static void tell_late_workflows(struct bats_watch *w,
                                 const struct bats_purse_status *list,
                                 uint32_t n)
@@ -310,8 +308,6 @@ static void on_notice(void *context, const char *sentence)
     bats_tell("%s", sentence);
 }
 
-/* Writes every line of `bytes` with the label or the number of its task in
- * front. */
 static void write_tagged(const struct bats_watch *w, FILE *file, uint32_t task,
                          const char *bytes, size_t n)
 {

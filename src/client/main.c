@@ -23,7 +23,6 @@
 #define REFUSED 2  /* exit codes */
 #define NO_RUN 3
 
-/* Prints the sentence, and ends the program. */
 static void die(int code, const char *format, const char *what)
     __attribute__((noreturn));
 
@@ -124,7 +123,6 @@ static void on_signal(int signal)
     errno = before;
 }
 
-/* Copies n bytes behind a line to where the task has written them. */
 static void copy(long stream, long n)
 {
     char bytes[65536];
@@ -390,7 +388,6 @@ static char *command_of(int n, char **words)
     return text.bytes;
 }
 
-/* The words of a submission: a script of Snakemake, or a command. */
 static char *take_words(struct submission *s, int n, char **words)
 {
     bool may_be = n > 0 && (s->is_script || words[0][0] == '/');
@@ -435,7 +432,6 @@ static int close_bag(const char *path)
     return 0;
 }
 
-/* The option that takes this value, or N_VALUES. */
 static int find_value(const char *option)
 {
     int i = 0;
@@ -494,7 +490,6 @@ static int bats_submit(int argc, char **argv)
     return submit(&s, take_words(&s, argc - i, argv + i));
 }
 
-/* The tasks that the words name. */
 static json_t *tasks_of(char **words, int n)
 {
     for (int i = 0; i < n; i++)

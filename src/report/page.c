@@ -5,45 +5,20 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "util/asset.h"
 #include "util/json.h"
 
 /* ---- files that are part of the program ---- */
 
-struct asset {
-    const char *begin, *end;
-};
-
-/* The assembler includes the file; no generated source is needed. */
-#define ASSET(name, path)                                                     \
-    __asm__(".pushsection .rodata\n"                                          \
-            "asset_" #name "_begin:\n"                                        \
-            ".incbin \"src/" path "\"\n"                                      \
-            "asset_" #name "_end:\n"                                          \
-            ".byte 0\n"                                                       \
-            ".popsection\n");                                                 \
-    extern const char asset_##name##_begin[], asset_##name##_end[];           \
-    static const struct asset name = {asset_##name##_begin, asset_##name##_end}
-
-ASSET(page_css, "report/page/page.css");
-ASSET(page_js, "report/page/page.js");
-ASSET(charts_js, "report/page/charts.js");
-ASSET(run_js, "report/page/run.js");
-ASSET(sweep_js, "report/page/sweep.js");
-ASSET(graph_js, "report/page/graph.js");
-ASSET(uplot_css, "report/page/uPlot.css");
-ASSET(uplot_js, "report/page/uPlot.js");
-ASSET(uplot_licence, "report/page/uPlot-LICENSE");
-ASSET(man, "doc/man.roff");
-
-static void put(FILE *out, const struct asset *asset)
-{
-    fwrite(asset->begin, 1, (size_t)(asset->end - asset->begin), out);
-}
-
-void bats_page_write_man(FILE *out)
-{
-    put(out, &man);
-}
+BATS_ASSET(page_css, "report/page/page.css");
+BATS_ASSET(page_js, "report/page/page.js");
+BATS_ASSET(charts_js, "report/page/charts.js");
+BATS_ASSET(run_js, "report/page/run.js");
+BATS_ASSET(sweep_js, "report/page/sweep.js");
+BATS_ASSET(graph_js, "report/page/graph.js");
+BATS_ASSET(uplot_css, "report/page/uPlot.css");
+BATS_ASSET(uplot_js, "report/page/uPlot.js");
+BATS_ASSET(uplot_licence, "report/page/uPlot-LICENSE");
 
 /* ---- the page ---- */
 
@@ -94,8 +69,8 @@ int bats_page_write(FILE *out, json_t *data,
             "<meta name=\"referrer\" content=\"no-referrer\">\n"
             "<title>bats-mpi</title>\n<style nonce=\"%s\">\n",
             nonce, nonce, nonce);
-    put(out, &uplot_css);
-    put(out, &page_css);
+    bats_asset_write(out, &uplot_css);
+    bats_asset_write(out, &page_css);
     fputs(
         "</style>\n</head>\n<body>\n<main><noscript>This page is drawn by its "
         "scripts. bats-mpi status, tasks and log say the same on a terminal."
@@ -111,15 +86,15 @@ int bats_page_write(FILE *out, json_t *data,
     if (rc == 0 && more != NULL)
         rc = more(context, out, err);
     fprintf(out, "}</script>\n<script nonce=\"%s\">\n/*\n", nonce);
-    put(out, &uplot_licence);
+    bats_asset_write(out, &uplot_licence);
     fputs("*/\n", out);
-    put(out, &uplot_js);
+    bats_asset_write(out, &uplot_js);
     fprintf(out, "</script>\n<script nonce=\"%s\">\n", nonce);
-    put(out, &charts_js);
-    put(out, &run_js);
-    put(out, &sweep_js);
-    put(out, &graph_js);
-    put(out, &page_js);
+    bats_asset_write(out, &charts_js);
+    bats_asset_write(out, &run_js);
+    bats_asset_write(out, &sweep_js);
+    bats_asset_write(out, &graph_js);
+    bats_asset_write(out, &page_js);
     fputs("</script>\n</body>\n</html>\n", out);
     return rc;
 }

@@ -27,7 +27,4 @@ int bats_page_write(FILE *out, json_t *data,
                                 struct bats_error *err),
                     void *context, struct bats_error *err);
 
-/* Writes the part of the man page that is a file of the program. */
-void bats_page_write_man(FILE *out);
-
 #endif

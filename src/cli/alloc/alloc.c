@@ -80,7 +80,6 @@ static void set_guarantee(struct bats_alloc *a)
     a->by_lease = !whole && strcmp(set->guarantee, "limit") != 0;
 }
 
-/* Refuses a budget below the price of one job, before any job is requested. */
 static void check_budget(const struct bats_alloc *a)
 {
     bats_money budget = a->options->budget, least = BATS_UNLIMITED;
@@ -100,7 +99,6 @@ static void check_budget(const struct bats_alloc *a)
                  a->partitions[best]);
 }
 
-/* Finds out about everything but the queue. */
 static void ask_all(struct bats_alloc *a, const char *record)
 {
     bats_must(bats_job_system_find(a->set->system, &a->system, &a->rules,

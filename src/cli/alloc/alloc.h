@@ -20,7 +20,6 @@
 #ifndef BATS_ALLOC_H
 #define BATS_ALLOC_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -130,7 +130,6 @@ static bats_money take_over(struct bats_alloc *a, struct earlier *e,
     return held;
 }
 
-/* Ends the jobs that are not taken over. Returns how many still live. */
 static int end_others(struct bats_alloc *a, const struct earlier *e)
 {
     int n = 0;
@@ -245,7 +244,6 @@ static bats_money room(const struct bats_alloc *a)
                      a->billing.before;
 }
 
-/* Reports bills that came after the session that waited for them. */
 static void say_uncharged(const struct bats_alloc *a, bats_money uncharged)
 {
     struct bats_phrase money = bats_words_money(

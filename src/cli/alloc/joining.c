@@ -1,6 +1,5 @@
 /* joining: the job side of run/joining.h: submits, admits, sends off and
  * settles jobs as engine and batch system demand. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -196,7 +195,6 @@ void bats_alloc_keep_output(const struct bats_alloc *a, const char *id)
 
 /* ---- news of the batch system ---- */
 
-/* Refuses a bill above the price of the job: the totals would not add up. */
 static int check_rate(const struct bats_alloc *a,
                       const struct bats_queue_news *news,
                       struct bats_error *err)
@@ -361,7 +359,6 @@ static void check_return(struct bats_alloc *a, uint32_t place, int64_t now_us,
     bats_queue_cancel(a->queue, place, 0);
 }
 
-/* Sends jobs off when their tasks have answered. */
 static int send_off(struct bats_alloc *a, struct bats_joined *joined,
                     uint32_t place, int64_t now_us, int64_t *due_us,
                     struct bats_error *err)

@@ -71,7 +71,6 @@ static void mark_unreliable(struct bats_alloc *a)
     }
 }
 
-/* Splits the words of --sbatch. */
 static void split(struct bats_alloc *a, const char *text)
 {
     size_t n = 0;
@@ -183,7 +182,6 @@ static void choose_nodes(struct bats_alloc *a)
 
 /* ---- requests ---- */
 
-/* The time limit of a job with this work time. */
 static int64_t limit_of(bats_time time)
 {
     return (time + BATS_SECOND - 1) / BATS_SECOND + BATS_ALLOC_MARGIN_S;
@@ -265,8 +263,6 @@ static void set_times(struct bats_alloc *a, int64_t allowed_s)
         a->billing.longest = window + (allowed_s - limit_s) * BATS_SECOND;
 }
 
-/* Asks the system for the rate of a job in the partition, and for the
- * partition's rules. */
 static struct bats_job_partition find_charge(struct bats_alloc *a,
                                              const char *name, size_t i)
 {

@@ -1,6 +1,5 @@
 /* export: the verb export. Writes a run in the format of another tool. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"

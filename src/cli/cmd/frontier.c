@@ -147,7 +147,6 @@ static void read_pools(const char *word, bool is_online,
 
 /* ---- playing ---- */
 
-/* Shared by the threads. */
 struct playing {
     struct bats_strategies *s;
     struct bats_plays *plays;

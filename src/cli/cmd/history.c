@@ -1,7 +1,6 @@
 /* history: the verb history. Shows, removes, exports and imports runtimes of
  * earlier bags. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +90,6 @@ static void forget(struct bats_store *store, const char *path,
                  path, kind);
 }
 
-/* True for a file of SQLite, which must be a record. */
 static bool is_database(const char *path)
 {
     char head[16] = "";

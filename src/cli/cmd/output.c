@@ -26,7 +26,6 @@ static void complain(void *context, const char *sentence)
 
 /* ---- one task ---- */
 
-/* Writes every line with the number of its task in front. */
 static void write_tagged(struct printer *p, const char *bytes, size_t n)
 {
     while (n > 0) {
@@ -56,7 +55,6 @@ static bool has_failed(const struct bats_outdir_entry *entry)
     return entry->exit_status != 0 || entry->signal != 0;
 }
 
-/* Tells how the task failed, since its output may not. */
 static void print_failure(const struct bats_outdir_entry *entry)
 {
     fflush(stdout);

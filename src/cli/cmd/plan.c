@@ -24,7 +24,6 @@
 
 #define RETRY_MEMORY 2 /* --retry-memory, for proposals */
 
-/* The parts of the answer. */
 struct answer {
     const struct bats_settings *set;
     struct bats_estimator *e; /* that of x */
@@ -90,7 +89,6 @@ int cmd_plan_check(struct bats_settings *set, struct bats_error *err)
 
 /* ---- the answer ---- */
 
-/* Prints the chosen schedule at the top, the offers in a list. */
 static void print_json(const struct answer *a)
 {
     const struct bats_critical_path *path = &a->profile.path;
@@ -116,7 +114,6 @@ static void print_at_risk(int64_t delta_n, bool feasible)
                         : "these tasks are left undone");
 }
 
-/* Prints the best schedule within the budget or the deadline. */
 static void print_chosen(const struct answer *a)
 {
     const struct bats_estimator *e = a->e;
@@ -273,7 +270,6 @@ static void estimate(struct answer *a)
                   "there may be a better one");
 }
 
-/* Finds the schedule that --sbatch names. */
 static struct bats_schedule find_named(const struct answer *a)
 {
     struct bats_choice choice;
@@ -361,7 +357,6 @@ static void set_graph(struct bats_profile *profile,
     free(weight);
 }
 
-/* Asks the history for runtimes of the tasks on the clusters of the file. */
 static void ask_history(struct answer *a, const struct bats_bagfile *bag)
 {
     const struct bats_settings *set = a->set;

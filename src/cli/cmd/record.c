@@ -1,6 +1,5 @@
 /* record: the verb record. Recovers the readable part of a damaged record, and
  * verifies that a record agrees with itself. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

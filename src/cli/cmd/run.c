@@ -24,10 +24,8 @@
 #include "exec/output/outdir.h"
 #include "input/clusters_file.h"
 #include "input/workflow/workflow.h"
-#include "report/words.h"
 #include "run/launcher.h"
 
-/* Everything that is open during a run. */
 struct opened {
     const struct bats_settings *set;
     bool dismisses; /* ranks wait for their dismissal */
@@ -159,8 +157,6 @@ static void find_fresh(struct opened *o)
     o->request.options.engine.earlier.fresh = o->fresh;
 }
 
-/* Tells the engine about earlier sessions, the profile and files that are up
- * to date. */
 static void look_back(struct opened *o)
 {
     const struct bats_history *history = &o->history;

@@ -22,7 +22,6 @@
 
 #define QUANTILES 101
 
-/* The results of a campaign. */
 struct simulation {
     const char *name; /* of the scenario */
     const struct bats_scenario *scenario;
@@ -30,7 +29,6 @@ struct simulation {
     size_t n;
 };
 
-/* Summarises all runs of policy p with budget b. */
 static struct bats_campaign_summary summarise(const struct simulation *sim,
                                               uint32_t p, uint32_t b)
 {
@@ -72,7 +70,6 @@ static void set_row(struct bats_table *table, size_t row, const char *policy,
                        bats_words_duration(llround(s->margin)).s);
 }
 
-/* The heading above the rows of a budget. */
 static void set_budget(struct bats_table *table, size_t row,
                        const struct bats_scenario_budget *budget,
                        const struct bats_campaign_summary *s)
@@ -116,7 +113,6 @@ static void print_table(const struct simulation *sim)
 
 /* ---- for programs ---- */
 
-/* A run as an object. */
 static json_t *result_json(const struct bats_scenario *s,
                            const struct bats_world_result *r)
 {
@@ -212,7 +208,6 @@ static json_t *seconds(const struct bats_campaign_summary *x, double us)
     return x->complete > 0 ? json_real(us / BATS_SECOND) : json_null();
 }
 
-/* The summary and the distributions of one policy and budget. */
 static json_t *group_json(const struct simulation *sim,
                           const struct bats_campaign_summary *x, uint32_t p,
                           uint32_t b)
@@ -312,7 +307,6 @@ static void trace(const struct bats_scenario *scenario)
 
 /* ---- the verb ---- */
 
-/* Lets the options override the scenario. */
 static void overrule(struct bats_scenario *scenario,
                      const struct bats_settings *set)
 {

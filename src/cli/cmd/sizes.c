@@ -10,7 +10,6 @@
  * memory did not limit the number of tasks at a time (the record has no
  * needs), there is no saving.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +39,6 @@ struct sizes {
     double slots, kib;   /* mean of the machines; 0: not recorded */
 };
 
-/* Quantile q of the sorted uses. */
 static int64_t quantile(const struct use *list, size_t n, double q)
 {
     size_t at = (size_t)ceil(q * (double)n);
@@ -118,7 +116,6 @@ static int by_size(const void *a, const void *b)
 
 /* ---- the answer ---- */
 
-/* The share of a machine that a task takes. */
 static double share(const struct sizes *z, double cores, int64_t kib)
 {
     return fmax(cores / z->slots, (double)kib / z->kib);

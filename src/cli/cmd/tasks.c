@@ -267,7 +267,6 @@ static void print_task(const struct bats_view_task *t,
     putchar_unlocked('\n');
 }
 
-/* Sums up the causes of failures: the list may have been long. */
 static void print_causes(struct bats_view *view)
 {
     struct bats_causes causes = bats_look_causes(view);

@@ -18,7 +18,6 @@
 #include "record/read/view.h"
 #include "record/write/record.h"
 #include "report/live.h"
-#include "report/words.h"
 #include "util/json.h"
 #include "util/now.h"
 
@@ -249,7 +248,6 @@ static void watch(const char *record, const char *path, json_t *object)
 
 /* ---- the verb ---- */
 
-/* Explains why there is no status file. Returns the exit code. */
 static int explain(const char *word, const char *record, int code)
 {
     if (access(record, F_OK) != 0)

@@ -20,7 +20,6 @@
     "the run is draining: it was told to end and starts no more tasks"
 #define NOTHING_WAITS "no task is waiting for a machine"
 
-/* The facts behind the answers. */
 struct known {
     struct bats_look *look;
     struct bats_view_status *status;
@@ -126,7 +125,6 @@ static int64_t wanted(const struct known *k, const char *cluster)
     return -1;
 }
 
-/* Explains why the plan does not hold machine `m`. */
 static void why_unwanted(struct bats_text *t, const struct known *k,
                          const struct bats_view_machine *m)
 {
@@ -190,7 +188,6 @@ static const struct {
      ""},
 };
 
-/* Explains why no task runs on a held machine. */
 static void why_idle(struct bats_text *t, const struct known *k,
                      const struct bats_view_machine *m)
 {
@@ -258,7 +255,6 @@ static void why_machine(struct bats_text *t, const struct known *k,
     }
 }
 
-/* Prints the recent history of the machine, or the history of the task. */
 static void print_history(const struct known *k, const char *machine,
                           int64_t task)
 {
@@ -289,7 +285,6 @@ static void print_sums(const struct known *k,
     putchar('\n');
 }
 
-/* Explains the machine called `name`, or all of them if it is NULL. */
 static void explain_machines(const struct known *k, const char *name)
 {
     struct bats_view *view = k->look->view;
@@ -396,7 +391,6 @@ static void why_task(struct bats_text *t, const struct known *k,
     }
 }
 
-/* Prints what the task wrote last before it failed. */
 static void print_stderr(const struct known *k, int64_t task)
 {
     const char *text;
