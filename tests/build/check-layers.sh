@@ -94,7 +94,7 @@ offences=$(
             substr($0, RSTART + 8, RLENGTH - 8)
     }
     # Names of billing models are read, written and set up.
-    FILENAME !~ src "/(engine/money|input|sim/scenario|cli/alloc)/" &&
+    FILENAME !~ src "/(engine/money/|input/|sim/scenario|cli/alloc/)" &&
     FILENAME !~ src "/(plan/billing|sim/world|run/survey|cli/cmd/plan)\\.c$" &&
     index(FILENAME, src) == 1 && /BATS_BILLING_[A-Z]/ {
         print FILENAME ":" FNR ": asks how machines are billed, not for " \
