@@ -134,6 +134,16 @@ static void set_up(bool accounts)
     says("sacct", 0, "");
 }
 
+/* So many jobs alike may be submitted together. */
+static void set_up_together(uint32_t n)
+{
+    struct bats_queue_options o = options(true);
+    set_up(true);
+    bats_queue_destroy(b->queue);
+    o.rules.together = n;
+    assert_ok(bats_queue_create(&o, &b->queue, &err));
+}
+
 static void hear(void)
 {
     struct bats_queue_news news;
@@ -226,13 +236,8 @@ TEST(a_job_is_as_old_as_its_submission_until_its_start_is_known)
  * and then neither squeue nor sacct know it. */
 TEST(jobs_alike_are_submitted_together)
 {
-    struct bats_queue_options o;
     bool unsure;
-    set_up(true);
-    o = options(true);
-    o.rules.together = 500;
-    bats_queue_destroy(b->queue);
-    assert_ok(bats_queue_create(&o, &b->queue, &err));
+    set_up_together(500);
     for (uint32_t i = 0; i < 3; i++)
         bats_queue_submit(b->queue, i);
     pass(SECONDS);
@@ -257,12 +262,7 @@ TEST(jobs_alike_are_submitted_together)
 
 TEST(if_jobs_alike_are_refused_half_of_them_are_tried)
 {
-    struct bats_queue_options o;
-    set_up(true);
-    o = options(true);
-    o.rules.together = 500;
-    bats_queue_destroy(b->queue);
-    assert_ok(bats_queue_create(&o, &b->queue, &err));
+    set_up_together(500);
     write_file("sbatch",
                "#!/bin/sh\necho \"$*\" >>%s/sbatch.calls\n"
                "case $* in *--array=0-3*) exit 1 ;; esac\necho 17\n",
@@ -603,39 +603,19 @@ TEST(a_qos_has_a_limit_and_a_factor)
 
 TEST(options_that_break_the_accounting_are_refused)
 {
-    static const char *const refused[] = {
-        "--requeue", "--req",    "--array=1-3",  "--array",
-        "-a1-3",     "-a",       "--hold",       "-H",
-        "-QH",       "--wait",   "-W",           "--test-only",
-        "-N2",       "-n",       "--ntasks=3",   "--time",
-        "-t5",       "--time=5", "--job-name=x", "--comment=x",
-        ":",         "-Mall",    "--nodes=2-4"};
-    static const char *const passed[] = {"--qos=hasty",
-                                         "--mem=4G",
-                                         "-x",
-                                         "slow[2-4]",
-                                         "--export=PATH=/nowhere",
-                                         "--exclusive",
-                                         "-c",
-                                         "-c3",
-                                         "1",
-                                         "--dependency=afterok:7",
-                                         "-d",
-                                         "--nodelist=a",
-                                         "--wait-all-nodes=1",
-                                         "--begin=now+5",
-                                         "-Cavx",
-                                         "--no-requeue",
-                                         "--account-x",
-                                         "-s",
-                                         "--threads-per-core=1",
-                                         "-Dhome"};
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (bats_slurm_jobs.refuses(refused[i]) == NULL)
-            fail_msg("%s is passed on", refused[i]);
-    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
-        if (bats_slurm_jobs.refuses(passed[i]) != NULL)
-            fail_msg("%s is refused", passed[i]);
+    char refused[] = "--requeue --req --array=1-3 --array -a1-3 -a --hold -H "
+                     "-QH --wait -W --test-only -N2 -n --ntasks=3 --time -t5 "
+                     "--time=5 --job-name=x --comment=x : -Mall --nodes=2-4";
+    char passed[] = "--qos=hasty --mem=4G -x slow[2-4] --export=PATH=/nowhere "
+                    "--exclusive -c -c3 1 --dependency=afterok:7 -d "
+                    "--nodelist=a --wait-all-nodes=1 --begin=now+5 -Cavx "
+                    "--no-requeue --account-x -s --threads-per-core=1 -Dhome";
+    for (char *w = strtok(refused, " "); w != NULL; w = strtok(NULL, " "))
+        if (bats_slurm_jobs.refuses(w) == NULL)
+            fail_msg("%s is passed on", w);
+    for (char *w = strtok(passed, " "); w != NULL; w = strtok(NULL, " "))
+        if (bats_slurm_jobs.refuses(w) != NULL)
+            fail_msg("%s is refused", w);
 }
 
 TEST(what_nodes_have_is_read_from_sinfo_and_from_the_words_of_sbatch)

@@ -29,34 +29,40 @@ static int reset(void **state)
     return 0;
 }
 
-static struct bats_site discover(enum bats_site_machine machine)
+/* The site found last. */
+static struct bats_site s;
+
+static int forget_site(void **state)
 {
-    struct bats_site site;
-    assert_ok(bats_site_discover(nodes, RANKS, 1, machine, &site, &err));
-    return site;
+    bats_site_release(&s);
+    return 0;
 }
 
-static void expect_file(const struct bats_site *site, bats_time window,
-                        const char *expected)
+static void discover(enum bats_site_machine machine)
+{
+    bats_site_release(&s);
+    assert_ok(bats_site_discover(nodes, RANKS, 1, machine, &s, &err));
+}
+
+static void expect_file(bats_time window, const char *expected)
 {
     char *text;
-    assert_int_equal(bats_site_write(site, window, &text, NULL), 0);
+    assert_int_equal(bats_site_write(&s, window, &text, NULL), 0);
     assert_string_equal(text, expected);
     free(text);
 }
 
-TEST_WITH(alike_nodes_are_one_cluster, reset, NULL)
+TEST_WITH(alike_nodes_are_one_cluster, reset, forget_site)
 {
     nodes[8].hardware.bound_cores = 2; /* alone there: as much as the others */
-    struct bats_site s = discover(BATS_SITE_AUTO);
-    expect_file(&s, 0,
+    discover(BATS_SITE_AUTO);
+    expect_file(0,
                 "[run]\ncurrency = core-h\n\n[cluster all]\nmachine = rank\n"
                 "# 1 per core-hour, 2 cores\ncharge = 2/h\n");
     assert_string_equal(s.clusters[0].hosts, "n[1-5]");
-    bats_site_release(&s);
 }
 
-TEST_WITH(hardware_tells_clusters_apart, reset, NULL)
+TEST_WITH(hardware_tells_clusters_apart, reset, forget_site)
 {
     for (int i = 4; i < 8; i++) {
         nodes[i].hardware.cores = nodes[i].hardware.bound_cores = 8;
@@ -65,8 +71,8 @@ TEST_WITH(hardware_tells_clusters_apart, reset, NULL)
     nodes[7].hardware.memory_bytes -= (uint64_t)1 << 30; /* not worth a word */
     strcpy(nodes[8].hardware.model, "CPU Y");
     nodes[8].hardware.bound_cores = 2;
-    struct bats_site s = discover(BATS_SITE_AUTO);
-    expect_file(&s, 90 * BATS_MINUTE,
+    discover(BATS_SITE_AUTO);
+    expect_file(90 * BATS_MINUTE,
                 "[run]\ncurrency = core-h\nwindow = 90m\n"
                 "\n[cluster 4c-16G]\nnodes = n[1-2]\nmachine = rank\n"
                 "# 1 per core-hour, 2 cores\ncharge = 2/h\n"
@@ -74,50 +80,45 @@ TEST_WITH(hardware_tells_clusters_apart, reset, NULL)
                 "# 1 per core-hour, 4 cores\ncharge = 4/h\n"
                 "\n[cluster 4c-16G-2]\nnodes = n5\nmachine = rank\n"
                 "# 1 per core-hour, 2 cores\ncharge = 2/h\n");
-    bats_site_release(&s);
 }
 
-TEST_WITH(a_machine_may_be_a_node, reset, NULL)
+TEST_WITH(a_machine_may_be_a_node, reset, forget_site)
 {
     strcpy(nodes[8].host, "n4");
     nodes[6].hardware.bound_cores = nodes[7].hardware.bound_cores =
         nodes[8].hardware.bound_cores = 6;
-    struct bats_site s = discover(BATS_SITE_NODE);
-    expect_file(&s, 1,
-                "[run]\ncurrency = core-h\nwindow = 1us\n"
-                "\n[cluster 4c-16G]\nnodes = n[1-3]\nmachine = node\n"
-                "# 1 per core-hour, 4 cores\ncharge = 4/h\n"
-                "\n[cluster 4c-16G-2]\nnodes = n4\nmachine = node\n"
-                "# 1 per core-hour, 6 cores\ncharge = 6/h\n");
-    bats_site_release(&s);
+    discover(BATS_SITE_NODE);
+    expect_file(1, "[run]\ncurrency = core-h\nwindow = 1us\n"
+                   "\n[cluster 4c-16G]\nnodes = n[1-3]\nmachine = node\n"
+                   "# 1 per core-hour, 4 cores\ncharge = 4/h\n"
+                   "\n[cluster 4c-16G-2]\nnodes = n4\nmachine = node\n"
+                   "# 1 per core-hour, 6 cores\ncharge = 6/h\n");
 }
 
-TEST_WITH(a_node_is_what_its_ranks_may_use, reset, NULL)
+TEST_WITH(a_node_is_what_its_ranks_may_use, reset, forget_site)
 {
     strcpy(nodes[1].hardware.bound, "0-1"); /* two cores of its own */
     nodes[1].hardware.bound_cores = 2;
     strcpy(nodes[8].host, "n4"); /* three ranks on four cores */
-    struct bats_site s = discover(BATS_SITE_NODE);
+    discover(BATS_SITE_NODE);
     assert_int_equal(s.n_clusters, 2);
     assert_true(s.clusters[0].rate == 6);
     assert_string_equal(s.clusters[0].hosts, "n1");
     assert_true(s.clusters[1].rate == 4);
     assert_string_equal(s.clusters[1].hosts, "n[2-4]");
-    bats_site_release(&s);
 }
 
-TEST_WITH(unknown_hardware_is_one_core, reset, NULL)
+TEST_WITH(unknown_hardware_is_one_core, reset, forget_site)
 {
     for (int i = 0; i < RANKS; i++)
         nodes[i].hardware = (struct bats_hardware){0};
-    struct bats_site s = discover(BATS_SITE_AUTO);
-    expect_file(&s, 0,
+    discover(BATS_SITE_AUTO);
+    expect_file(0,
                 "[run]\ncurrency = core-h\n\n[cluster all]\nmachine = rank\n"
                 "# 1 per core-hour, 1 core\ncharge = 1/h\n");
-    bats_site_release(&s);
 }
 
-TEST_WITH(ranks_with_the_same_cores_share_them, reset, NULL)
+TEST_WITH(ranks_with_the_same_cores_share_them, reset, forget_site)
 {
     struct bats_share shares[RANKS];
     strcpy(nodes[1].hardware.bound, "0-3");
@@ -132,7 +133,7 @@ TEST_WITH(ranks_with_the_same_cores_share_them, reset, NULL)
     }
 }
 
-TEST_WITH(too_many_kinds_are_refused, reset, NULL)
+TEST_WITH(too_many_kinds_are_refused, reset, forget_site)
 {
     static struct bats_node many[BATS_CLUSTERS_MAX + 2];
     struct bats_site site;
@@ -202,71 +203,64 @@ static void set_partitions(void)
         strcpy(nodes[i].partition, i < 6 ? "fast" : "slow");
 }
 
-TEST_WITH(slurm_names_the_clusters_and_their_charges, reset, NULL)
+TEST_WITH(slurm_names_the_clusters_and_their_charges, reset, forget_site)
 {
     char script[2048];
     set_partitions();
     snprintf(script, sizeof script, JOB("0-7", "OK"));
     pretend(script);
-    struct bats_site s = discover(BATS_SITE_AUTO);
+    discover(BATS_SITE_AUTO);
     if (s.trouble.code != 0)
         fail_msg("%s", s.trouble.text);
     /* Eight CPUs of weight 2; six threads are three cores, of one or two
      * ranks. */
     expect_file(
-        &s, 0,
-        "[run]\ncurrency = billing-h\n\n[cluster fast]\npartition = fast\n"
-        "machine = node\n# Slurm: TRESBillingWeights=CPU=2.0, 8 CPUs\n"
-        "charge = 16/h\n"
-        "\n[cluster slow]\nnodes = n4\nmachine = rank\n"
-        "# 1 per core-hour (Slurm has no TRESBillingWeights for this "
-        "partition), 6 CPUs, shared by 2 ranks\ncharge = 1.5/h\n"
-        "\n[cluster slow-2]\nnodes = n5\nmachine = rank\n"
-        "# 1 per core-hour (Slurm has no TRESBillingWeights for this "
-        "partition), 6 CPUs\ncharge = 3/h\n");
+        0, "[run]\ncurrency = billing-h\n\n[cluster fast]\npartition = fast\n"
+           "machine = node\n# Slurm: TRESBillingWeights=CPU=2.0, 8 CPUs\n"
+           "charge = 16/h\n"
+           "\n[cluster slow]\nnodes = n4\nmachine = rank\n"
+           "# 1 per core-hour (Slurm has no TRESBillingWeights for this "
+           "partition), 6 CPUs, shared by 2 ranks\ncharge = 1.5/h\n"
+           "\n[cluster slow-2]\nnodes = n5\nmachine = rank\n"
+           "# 1 per core-hour (Slurm has no TRESBillingWeights for this "
+           "partition), 6 CPUs\ncharge = 3/h\n");
     assert_int_equal(s.allocation.end_s, 98);
-    bats_site_release(&s);
 
-    s = discover(BATS_SITE_RANK);
+    discover(BATS_SITE_RANK);
     assert_false(s.clusters[0].by_node);
     assert_true(s.clusters[0].rate == 8);
-    bats_site_release(&s);
 }
 
-TEST_WITH(parts_of_nodes_are_held_by_rank_unless_exclusive, reset, NULL)
+TEST_WITH(parts_of_nodes_are_held_by_rank_unless_exclusive, reset, forget_site)
 {
     char script[2048];
     set_partitions();
     snprintf(script, sizeof script, JOB("0-6", "OK"));
     pretend(script);
-    struct bats_site s = discover(BATS_SITE_AUTO);
+    discover(BATS_SITE_AUTO);
     assert_false(s.clusters[0].by_node);
     assert_true(s.clusters[0].rate == 7);
-    bats_site_release(&s);
     snprintf(script, sizeof script, JOB("0-6", "NO"));
     pretend(script);
-    s = discover(BATS_SITE_AUTO);
+    discover(BATS_SITE_AUTO);
     assert_true(s.clusters[0].by_node);
     assert_true(s.clusters[0].rate == 14);
-    bats_site_release(&s);
 }
 
-TEST_WITH(a_slurm_that_does_not_answer_is_done_without, reset, NULL)
+TEST_WITH(a_slurm_that_does_not_answer_is_done_without, reset, forget_site)
 {
     set_partitions();
     pretend("echo 'cannot reach anybody' >&2; echo more >&2; exit 1");
-    struct bats_site s = discover(BATS_SITE_AUTO);
+    discover(BATS_SITE_AUTO);
     assert_int_equal(s.trouble.code, BATS_ESYS);
     assert_string_equal(s.trouble.text,
                         "scontrol failed: cannot reach anybody");
     assert_string_equal(s.allocation.job, "7");
     assert_int_equal(s.n_clusters, 3); /* 2 x fast, and n5 has one rank */
     assert_string_equal(s.clusters[0].source, "1 per core-hour, 2 cores");
-    bats_site_release(&s);
     pretend("echo nothing of use");
-    s = discover(BATS_SITE_AUTO);
+    discover(BATS_SITE_AUTO);
     assert_string_equal(s.trouble.text, "scontrol shows no nodes of job 7");
-    bats_site_release(&s);
 }
 
 static int clean_up(void **state)

@@ -20,16 +20,24 @@ static const char het_job[] =
     "NodeList=slow1 TRES=cpu=3,node=1,billing=9 JOB_GRES=(null)   "
     "Nodes=slow1 CPU_IDs=0,2-3 Mem=0 GRES= OverSubscribe=OK Power= \n";
 
-static struct bats_allocation read_job(const char *text)
+/* The job read last. */
+static struct bats_allocation s;
+
+static void read_job(const char *text)
 {
-    struct bats_allocation slurm = {0};
-    assert_ok(bats_slurm_read_job(text, &slurm, &err));
-    return slurm;
+    bats_allocation_release(&s);
+    assert_ok(bats_slurm_read_job(text, &s, &err));
+}
+
+static int forget_job(void **state)
+{
+    bats_allocation_release(&s);
+    return 0;
 }
 
 TEST(every_part_of_a_job_is_read)
 {
-    struct bats_allocation s = read_job(het_job);
+    read_job(het_job);
     assert_int_equal(s.n_parts, 2);
     assert_string_equal(s.user, "anna");
     assert_string_equal(s.account, "phys");
@@ -47,19 +55,16 @@ TEST(every_part_of_a_job_is_read)
     assert_int_equal(bats_allocation_find(&s, "slow1")->cpus, 3);
     assert_int_equal(bats_allocation_find(&s, "slow1.site.org")->part, 1);
     assert_null(bats_allocation_find(&s, "slow2"));
-    bats_allocation_release(&s);
 }
 
 TEST(the_first_end_counts)
 {
-    struct bats_allocation s = read_job(het_job);
+    read_job(het_job);
     assert_int_equal(s.end_s, 1795262787);
-    bats_allocation_release(&s);
-    s = read_job("JobId=3 JobState=RUNNING EndTime=Unknown Partition=p "
-                 "Nodes=n1 CPU_IDs=0 Mem=0 GRES= \n");
+    read_job("JobId=3 JobState=RUNNING EndTime=Unknown Partition=p "
+             "Nodes=n1 CPU_IDs=0 Mem=0 GRES= \n");
     assert_int_equal(s.end_s, 0);
     assert_true(s.parts[0].billing < 0);
-    bats_allocation_release(&s);
 }
 
 TEST(other_texts_are_refused)
@@ -78,7 +83,7 @@ TEST(other_texts_are_refused)
 
 TEST(whole_nodes_are_told_from_parts)
 {
-    struct bats_allocation s = read_job(
+    read_job(
         "JobId=4 JobState=RUNNING Partition=p Nodes=n[1-2] CPU_IDs=0-7 Mem=0 "
         "GRES=   Nodes=n3 CPU_IDs=0-2 Mem=0 GRES= OverSubscribe=OK \n");
     bats_slurm_read_nodes("NodeName=n1 Arch=x CPUEfctv=8 CPUTot=8 CPULoad=1 \n"
@@ -89,11 +94,9 @@ TEST(whole_nodes_are_told_from_parts)
     assert_true(bats_allocation_find(&s, "n1")->whole);
     assert_false(bats_allocation_find(&s, "n2")->whole);
     assert_false(bats_allocation_find(&s, "n3")->whole);
-    bats_allocation_release(&s);
-    s = read_job(het_job); /* exclusive */
+    read_job(het_job); /* exclusive */
     bats_slurm_read_nodes("NodeName=fast1 CPUTot=128 \n", &s);
     assert_true(bats_allocation_find(&s, "fast1")->whole);
-    bats_allocation_release(&s);
 }
 
 /* The charge of a node with 4 CPUs, 8 GB of memory and 2 + 1 GPUs. */
@@ -107,14 +110,12 @@ static double rate(const char *weights, const char *billing)
              billing);
     snprintf(partition, sizeof partition, "PartitionName=p State=UP %s%s \n",
              weights[0] != '\0' ? "TRESBillingWeights=" : "", weights);
-    struct bats_allocation s = read_job(job);
+    read_job(job);
     bats_slurm_read_partition("PartitionName=q TRESBillingWeights=CPU=9\n",
                               &s);
     bats_slurm_read_partition(partition, &s);
     bats_slurm_bill(2, &s);
-    double r = s.nodes[0].rate;
-    bats_allocation_release(&s);
-    return r;
+    return s.nodes[0].rate;
 }
 
 TEST(a_node_costs_what_it_holds_times_the_weights)
@@ -138,7 +139,7 @@ TEST(slurm_is_right_about_its_bill)
 {
     assert_true(rate("CPU=0.3", "billing=1") > 1.19); /* cut off by Slurm */
     assert_true(rate("CPU=1.0,Mem=1.0G", "billing=8") == 8); /* the largest */
-    struct bats_allocation s = read_job(het_job);
+    read_job(het_job);
     bats_slurm_read_partition("PartitionName=fast X=y "
                               "TRESBillingWeights=CPU=4.0\n",
                               &s);
@@ -147,7 +148,6 @@ TEST(slurm_is_right_about_its_bill)
     bats_slurm_bill(1, &s);
     assert_true(bats_allocation_find(&s, "fast1")->rate == 512);
     assert_true(bats_allocation_find(&s, "slow1")->rate == 9);
-    bats_allocation_release(&s);
 }
 
 /* ---- the account ---- */
@@ -293,4 +293,4 @@ TEST(memory_is_what_the_job_asked_for_each_process)
     assert_int_equal(bats_batch_memory(false), 0);
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(NULL, forget_job)
