@@ -121,7 +121,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	alloc.c dry_run.c earlier.c joining.c settings.c) \
 	$(addprefix src/cli/cmd/, \
 	clusters.c export.c frontier.c history.c output.c plan.c record.c \
-	report.c run.c simulate.c sizes.c status.c tasks.c top.c why.c worker.c)
+	report.c run.c simulate.c sizes.c status.c tasks.c top.c why.c)
 
 CLIENT_SRC = src/client/main.c
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
@@ -283,7 +283,7 @@ $(call obj,$(filter-out %_property.c,$(UNIT_SRC))): private ALL_CFLAGS += -O0
 
 # The assembler reads these into it.
 $(B)/obj/src/report/page.o: $(wildcard src/report/page/*)
-$(B)/obj/src/cli/help.o: src/cli/verbs.txt src/doc/man.roff
+$(B)/obj/src/cli/help.o: src/cli/verbs.txt src/cli/options.txt src/doc/man.roff
 $(B)/obj/src/cli/complete.o: $(wildcard src/cli/complete.*sh)
 
 $(call obj,$(RUN_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags

@@ -76,7 +76,7 @@ void bats_complete_words(FILE *out, int n, char **words)
         for (size_t i = 0; i < bats_options_n; i++)
             if (bats_options[i].verbs & 1u << verb)
                 offer(out, begin, "--", bats_options[i].name,
-                      bats_options[i].help);
+                      bats_help_option(&bats_options[i]));
     if (n <= 1 || (n == 2 && strcmp(words[0], "help") == 0))
         for (int v = 0; v < BATS_VERBS; v++)
             offer(out, begin, "", bats_verbs[v].name, bats_verbs[v].purpose);

@@ -1,5 +1,6 @@
 #include "cli/help.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -7,6 +8,7 @@
 #include "util/asset.h"
 
 BATS_ASSET(verbs, "cli/verbs.txt");
+BATS_ASSET(options, "cli/options.txt");
 BATS_ASSET(man, "doc/man.roff");
 
 #define WIDTH 80
@@ -70,6 +72,42 @@ static const char failures[] =
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
+/* The text from `at` to `end`, valid until the next call. */
+static char *copy(const char *at, const char *end)
+{
+    static char text[2048];
+    snprintf(text, sizeof text, "%.*s", (int)(end - at), at);
+    return text;
+}
+
+static const char *one_line(char *text)
+{
+    for (char *c = text; *c != '\0'; c++)
+        *c = *c == '\n' ? ' ' : *c;
+    return text;
+}
+
+/* What verbs.txt says of a verb: its synopsis, or what it does, as one line. */
+static const char *text_of(enum bats_verb verb, bool is_synopsis)
+{
+    char head[32];
+    snprintf(head, sizeof head, "= %s\n", bats_verbs[verb].name);
+    const char *at = strstr(verbs.begin, head) + strlen(head);
+    const char *end = strstr(at, "\n\n");
+    return is_synopsis ? copy(at, end)
+                       : one_line(copy(end + 2, strstr(end, "\n=")));
+}
+
+const char *bats_help_option(const struct bats_option *option)
+{
+    const char *at = options.begin;
+    for (const struct bats_option *o = bats_options; o < option; o++)
+        at = strstr(at, "\n=") + 1;
+    assert(strncmp(at + 2, option->name, strlen(option->name)) == 0);
+    at = strchr(at, '\n') + 1;
+    return one_line(copy(at, strstr(at, "\n=")));
+}
+
 /* Writes "  -b, --budget AMOUNT" into `text`. */
 static void option_head(char *text, size_t size, const struct bats_option *o)
 {
@@ -104,26 +142,7 @@ static void print_option(FILE *out, const struct bats_option *o)
         used = 0;
     }
     fprintf(out, "%*s", COLUMN - used, "");
-    bats_words_wrap(out, o->help, COLUMN, COLUMN, WIDTH);
-}
-
-/* What verbs.txt says of a verb: its synopsis, or what it does, as one line. The
- * text is valid until the next call. */
-static const char *text_of(enum bats_verb verb, bool is_synopsis)
-{
-    static char text[2048];
-    char head[32];
-    snprintf(head, sizeof head, "= %s\n", bats_verbs[verb].name);
-    const char *at = strstr(verbs.begin, head) + strlen(head);
-    const char *end = strstr(at, "\n\n");
-    if (!is_synopsis) {
-        at = end + 2;
-        end = strstr(at, "\n=");
-    }
-    snprintf(text, sizeof text, "%.*s", (int)(end - at), at);
-    for (char *c = text; *c != '\0' && !is_synopsis; c++)
-        *c = *c == '\n' ? ' ' : *c;
-    return text;
+    bats_words_wrap(out, bats_help_option(o), COLUMN, COLUMN, WIDTH);
 }
 
 static void print_exits(FILE *out)
@@ -231,7 +250,7 @@ static void roff_options(FILE *out, enum bats_verb verb)
         if (o->argument != NULL)
             fprintf(out, " \\fI%s\\fR", o->argument);
         putc('\n', out);
-        roff_line(out, "", o->help);
+        roff_line(out, "", bats_help_option(o));
     }
 }
 

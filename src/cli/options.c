@@ -408,26 +408,25 @@ static bool has_open(enum bats_verb verb, int argc, char **argv, int *n)
     return is_open && (verb == BATS_VERB_RUN || verb == BATS_VERB_ALLOC);
 }
 
+static bool is_given(const struct bats_settings *set, const char *name)
+{
+    for (size_t i = 0; i < bats_options_n; i++)
+        if (set->given[i] != NULL && strcmp(bats_options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* With --open, BAG only names the record. */
 static int read_open(int n, char **words, struct bats_settings *set,
                      struct bats_error *err)
 {
-    const struct {
-        bool is_wrong;
-        const char *option;
-    } rules[] = {{set->dry_run, "dry-run"},
-                 {set->no_record, "no-record"},
-                 {set->keep_order, "keep-order"},
-                 {set->choose != NULL, "choose"},
-                 {set->profile != NULL, "profile"},
-                 {set->results != NULL, "results"},
-                 {set->tagstring != NULL, "tagstring"},
-                 {set->order != NULL, "order"},
-                 {set->shuffle, "shuf"}};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].is_wrong)
+    static const char *const others[] = {
+        "dry-run", "no-record", "keep-order", "choose", "profile",
+        "results", "tagstring", "order",      "shuf"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is_given(set, others[i]))
             return bats_refuse(err, "--open and --%s exclude each other",
-                               rules[i].option);
+                               others[i]);
     if (strcmp(set->policy, "bats") != 0 && strcmp(set->policy, "rr") != 0)
         return bats_refuse(err, "--open is for the policies bats and rr");
     if (set->driver != NULL && set->idle > 0)

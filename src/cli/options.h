@@ -178,7 +178,6 @@ struct bats_option {
                      * source, its enum bats_source_kind */
     unsigned verbs; /* one bit per enum bats_verb */
     enum bats_option_group group;
-    const char *help; /* a phrase without a final stop */
 };
 
 extern const struct bats_option bats_options[]; /* options_table.c */

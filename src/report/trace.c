@@ -36,9 +36,10 @@ static const char *name_of(const struct bats_trace *trace, uint32_t machine,
 
 /* Shows what happens to a machine or a task. Not shown: all machines join at
  * the start; choices appear as decisions, and bills as charges. */
-void bats_trace_event(struct bats_trace *trace, bats_time now,
+void bats_trace_event(void *context, bats_time now,
                       const struct bats_event *event)
 {
+    struct bats_trace *trace = context;
     static const char *const of_machine[BATS_EVENT_NOTICE + 1] = {
         [BATS_EVENT_ENDS] = "the job of %s ends in %s",
         [BATS_EVENT_NOTICE] = "%s will be taken away in %s",
@@ -78,9 +79,10 @@ static void say_charge(struct bats_trace *trace, bats_time now,
              name, amount.s);
 }
 
-void bats_trace_command(struct bats_trace *trace, bats_time now,
+void bats_trace_command(void *context, bats_time now,
                         const struct bats_command *c)
 {
+    struct bats_trace *trace = context;
     static const char *const formats[BATS_NOTICE_SHARE + 1] = {
         [BATS_COMMAND_ACQUIRE] = "%s is acquired",
         [BATS_COMMAND_CANCEL] = "%s: task %" PRIu32 " is told to stop",
@@ -123,9 +125,9 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
     }
 }
 
-void bats_trace_decisions(struct bats_trace *trace,
-                          const struct bats_sched *sched)
+void bats_trace_decisions(void *context, const struct bats_sched *sched)
 {
+    struct bats_trace *trace = context;
     size_t n;
     const struct bats_decision *d = bats_sched_decisions(sched, &n);
     for (; trace->n_decisions < n; trace->n_decisions++) {

@@ -24,14 +24,14 @@ struct bats_trace {
     size_t n_decisions; /* decisions shown so far */
 };
 
-/* charged and n_decisions start as 0. */
-void bats_trace_event(struct bats_trace *trace, bats_time now,
+/* For a watch of the simulator; trace: a struct bats_trace, whose charged and
+ * n_decisions start as 0. */
+void bats_trace_event(void *trace, bats_time now,
                       const struct bats_event *event);
-void bats_trace_command(struct bats_trace *trace, bats_time now,
+void bats_trace_command(void *trace, bats_time now,
                         const struct bats_command *command);
 
 /* Prints the decisions made since the last call. */
-void bats_trace_decisions(struct bats_trace *trace,
-                          const struct bats_sched *sched);
+void bats_trace_decisions(void *trace, const struct bats_sched *sched);
 
 #endif

@@ -59,8 +59,6 @@ static bats_time time_in(const struct bats_alloc *a, const char *mark,
     size_t n = strlen(a->shape[cluster]);
     if (shape == NULL || strncmp(shape + 1, a->shape[cluster], n) != 0)
         return 0;
-    if (shape[1 + n] == '\0') /* marks of versions without a time */
-        return a->platform.window;
     int64_t limit_s =
         shape[1 + n] == '-' ? strtoll(shape + 1 + n + 1, NULL, 10) : 0;
     return limit_s > BATS_ALLOC_MARGIN_S &&

@@ -264,23 +264,6 @@ static int write_page(void *context, FILE *out, struct bats_error *err)
 
 /* ---- a trace ---- */
 
-static void show_event(void *context, bats_time now,
-                       const struct bats_event *event)
-{
-    bats_trace_event(context, now, event);
-}
-
-static void show_command(void *context, bats_time now,
-                         const struct bats_command *command)
-{
-    bats_trace_command(context, now, command);
-}
-
-static void show_decisions(void *context, const struct bats_sched *sched)
-{
-    bats_trace_decisions(context, sched);
-}
-
 /* Traces every policy with every budget, in the first world. */
 static void trace(const struct bats_scenario *scenario)
 {
@@ -292,8 +275,9 @@ static void trace(const struct bats_scenario *scenario)
                 .out = stdout,
                 .platform = &scenario->platform,
                 .terms = bats_lease_terms(scenario->engine.billing.model)};
-            const struct bats_sim_watch watch = {&t, show_event, show_command,
-                                                 show_decisions};
+            const struct bats_sim_watch watch = {&t, bats_trace_event,
+                                                 bats_trace_command,
+                                                 bats_trace_decisions};
             struct bats_world_result r;
             bats_words_line(stdout, "seed %u, policy %s, budget %s",
                             scenario->seeds[0],

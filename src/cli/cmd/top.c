@@ -32,21 +32,16 @@ static struct termios before;
 static volatile sig_atomic_t ended; /* a signal */
 static volatile sig_atomic_t stops; /* Ctrl-Z */
 
-static void on_end(int sig)
+/* A change of the window only interrupts the poll. */
+static void on_signal(int sig)
 {
-    ended = sig;
+    if (sig == SIGTSTP)
+        stops = sig;
+    else if (sig != SIGWINCH)
+        ended = sig;
 }
 
-static void on_stop(int sig)
-{
-    stops = sig;
-}
-
-/* The handler only interrupts the poll. */
-static void on_resize(int sig)
-{
-    (void)sig;
-}
+static const struct sigaction noted = {.sa_handler = on_signal};
 
 static void measure(int *rows, int *columns)
 {
@@ -66,9 +61,7 @@ static void measure(int *rows, int *columns)
 static void enter(void)
 {
     struct termios raw;
-    struct sigaction stop = {.sa_handler = on_stop};
-
-    sigaction(SIGTSTP, &stop, NULL);
+    sigaction(SIGTSTP, &noted, NULL);
     tcgetattr(STDIN_FILENO, &before);
     raw = before;
     raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
@@ -78,16 +71,12 @@ static void enter(void)
 
 static void set_up(void)
 {
-    struct sigaction end = {.sa_handler = on_end};
-    struct sigaction resize = {.sa_handler = on_resize};
-
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
     if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
         bats_die(BATS_EINPUT, "top needs a terminal: --once prints the state "
                               "once, --json for programs");
-    sigaction(SIGINT, &end, NULL);
-    sigaction(SIGTERM, &end, NULL);
-    sigaction(SIGHUP, &end, NULL);
-    sigaction(SIGWINCH, &resize, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &noted, NULL);
     enter();
 }
 
