@@ -16,8 +16,8 @@
 #define NODES_MOST 8
 #define CORES 16
 
-struct play {
-    struct bats_sched *sched;
+static struct play {
+    struct bats_sched *sched; /* until the next one begins */
     struct bats_sched_options o;
     struct bats_need needs[8];
     struct bats_stock stocks[NODES_MOST];
@@ -30,11 +30,11 @@ struct play {
     } slot[NODES_MOST * CORES]; /* end 0: it runs nothing */
     bats_time now;
     bool finished;
-};
+} the_play, *const p = &the_play;
 
 static const struct bats_cluster one = {.name = "a", .max = NODES_MOST};
 
-static void obey(struct play *p)
+static void obey(void)
 {
     struct bats_command c;
     while (bats_sched_next(p->sched, &c)) {
@@ -50,42 +50,52 @@ static void obey(struct play *p)
     }
 }
 
-static void tell(struct play *p, struct bats_event ev)
+static void tell(struct bats_event ev)
 {
     assert_int_equal(bats_sched_handle(p->sched, p->now, &ev, NULL), 0);
-    obey(p);
+    obey();
 }
 
-static void begin(struct play *p, uint32_t n_tasks, uint32_t n_nodes,
-                  uint32_t cores, uint32_t n_needs)
+/* The options that a test has set already are kept. */
+static void begin(uint32_t n_tasks, uint32_t n_nodes, uint32_t cores,
+                  uint32_t n_needs)
 {
+    struct bats_sched_options *o = &p->o;
     for (uint32_t i = 0; i < n_nodes; i++) {
         p->machines[i] = (struct bats_machine_spec){0, cores};
         p->stocks[i] = (struct bats_stock){cores, 2, 100, 1};
     }
-    p->o = (struct bats_sched_options){
-        .policy = p->o.sampling.on ? &bats_policy_bats : &bats_policy_rr,
-        .sampling = p->o.sampling,
-        .n_tasks = n_tasks,
-        .clusters = &one,
-        .n_clusters = 1,
-        .machines = p->machines,
-        .n_machines = n_nodes,
-        .stocks = p->stocks,
-        .needs = p->needs,
-        .category = p->category,
-        .n_categories = n_needs,
-        .more = p->o.more,
-        .window = BATS_HOUR,
-        .budget = BATS_UNLIMITED,
-        .in_order = true};
-    assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
+    memset(p->slot, 0, sizeof p->slot);
+    p->now = p->finished = 0;
+    o->policy = o->sampling.on ? &bats_policy_bats : &bats_policy_rr;
+    o->n_tasks = n_tasks;
+    o->clusters = &one;
+    o->n_clusters = 1;
+    o->machines = p->machines;
+    o->n_machines = n_nodes;
+    o->stocks = p->stocks;
+    o->needs = p->needs;
+    o->category = p->category;
+    o->n_categories = n_needs;
+    o->window = BATS_HOUR;
+    o->budget = BATS_UNLIMITED;
+    o->in_order = true;
+    bats_sched_destroy(p->sched);
+    p->sched = NULL;
+    assert_int_equal(bats_sched_create(o, &p->sched, NULL), 0);
     for (uint32_t i = 0; i < n_nodes; i++)
-        tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = i});
+        tell((struct bats_event){BATS_EVENT_JOINED, .machine = i});
+}
+
+/* Nothing is known of another test. */
+static void forget(void)
+{
+    bats_sched_destroy(p->sched);
+    memset(p, 0, sizeof *p);
 }
 
 /* The next task ends. */
-static void step(struct play *p)
+static void step(void)
 {
     uint32_t next = 0;
     for (uint32_t i = 0; i < NODES_MOST * CORES; i++)
@@ -95,40 +105,36 @@ static void step(struct play *p)
     assert_true(p->slot[next].end > 0);
     p->now = p->slot[next].end;
     p->slot[next].end = 0;
-    tell(p, (struct bats_event){.type = BATS_EVENT_DONE,
-                                .machine = p->slot[next].machine,
-                                .slot = next % CORES,
-                                .task = p->slot[next].task,
-                                .runtime = p->runtime[p->slot[next].task]});
+    tell((struct bats_event){.type = BATS_EVENT_DONE,
+                             .machine = p->slot[next].machine,
+                             .slot = next % CORES,
+                             .task = p->slot[next].task,
+                             .runtime = p->runtime[p->slot[next].task]});
 }
 
-static void play(struct play *p)
+static void play(void)
 {
     while (!p->finished)
-        step(p);
-    bats_sched_destroy(p->sched);
+        step();
 }
 
 TEST(a_machine_has_room_for_as_many_as_its_scarcest_part)
 {
-    const struct bats_stock stock = {16, 4, 64, 1};
-    assert_int_equal(bats_need_room(&stock, &(struct bats_need){6, 0, 0, 0}),
-                     2);
-    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 2, 0, 0}),
-                     2);
-    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 0, 20, 0}),
-                     3);
-    assert_int_equal(bats_need_room(&stock, &(struct bats_need){17, 0, 0, 0}),
-                     0);
-    assert_int_equal(bats_need_room(&stock, &(struct bats_need){1, 5, 0, 0}),
-                     0);
-    const struct bats_stock any = {16, 0, 0, 0};
-    assert_int_equal(bats_need_room(&any, &(struct bats_need){1, 0, 99, 0}),
-                     16);
-    const struct bats_stock two = {16, 4, 64, 2};
-    assert_int_equal(bats_need_room(&two, &(struct bats_need){6, 0, 0, 0}), 4);
-    assert_int_equal(bats_need_room(&two, &(struct bats_need){17, 0, 0, 0}),
-                     0);
+    static const struct {
+        struct bats_stock stock;
+        struct bats_need need;
+        uint32_t room;
+    } rows[] = {{{16, 4, 64, 1}, {6, 0, 0, 0}, 2},
+                {{16, 4, 64, 1}, {1, 2, 0, 0}, 2},
+                {{16, 4, 64, 1}, {1, 0, 20, 0}, 3},
+                {{16, 4, 64, 1}, {17, 0, 0, 0}, 0},
+                {{16, 4, 64, 1}, {1, 5, 0, 0}, 0},
+                {{16, 0, 0, 0}, {1, 0, 99, 0}, 16},
+                {{16, 4, 64, 2}, {6, 0, 0, 0}, 4},
+                {{16, 4, 64, 2}, {17, 0, 0, 0}, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(bats_need_room(&rows[i].stock, &rows[i].need),
+                         rows[i].room);
 }
 
 /* Tasks of 6 cores take half of a node of 16: 2 of them run, not 16/6. One of
@@ -137,7 +143,7 @@ TEST(a_machine_has_room_for_as_many_as_its_scarcest_part)
  * third takes a slot: 4 tasks take 9 slots. */
 TEST(a_machine_runs_as_many_of_a_mixture_as_fit_beside_each_other)
 {
-    struct play *p = calloc(1, sizeof *p);
+    forget();
     p->needs[0] = (struct bats_need){6, 0, 0, 0};
     p->needs[1] = (struct bats_need){1, 0, 0, 0};
     for (uint32_t ones = 0; ones <= 3; ones++) {
@@ -146,46 +152,40 @@ TEST(a_machine_runs_as_many_of_a_mixture_as_fit_beside_each_other)
             p->category[i] = i % (ones + 1) > 0;
             p->runtime[i] = BATS_MINUTE;
         }
-        begin(p, 3 * (ones + 1), 1, 16, 2);
+        begin(3 * (ones + 1), 1, 16, 2);
         assert_true(fabs(bats_sched_room(p->sched, 0) - room[ones]) < 1e-9);
-        bats_sched_destroy(p->sched);
-        memset(p->slot, 0, sizeof p->slot);
     }
     /* Of 100 units of memory tasks of 30 take a third, whatever their cores. */
     p->needs[0] = (struct bats_need){1, 0, 30, 0};
     memset(p->category, 0, sizeof p->category);
-    begin(p, 3, 1, 16, 1);
+    begin(3, 1, 16, 1);
     assert_true(fabs(bats_sched_room(p->sched, 0) - 3) < 1e-9);
-    bats_sched_destroy(p->sched);
-    free(p);
 }
 
 TEST(schedules_count_the_tasks_that_fit_on_a_machine)
 {
-    struct play *p = calloc(1, sizeof *p);
+    forget();
     struct bats_estimator e;
     p->needs[0] = (struct bats_need){6, 0, 0, 0};
     for (uint32_t i = 0; i < 200; i++)
         p->runtime[i] = BATS_MINUTE;
     p->o.sampling.on = true;
-    begin(p, 200, 2, 16, 1);
+    begin(200, 2, 16, 1);
     while (bats_sched_estimator(p->sched, &e, NULL) < 0)
-        step(p);
+        step();
     assert_true(fabs(e.slots[0] - 2) < 1e-9);
-    bats_sched_destroy(p->sched);
-    free(p);
 }
 
 TEST(the_largest_begin_first_and_others_fill_the_gaps)
 {
-    struct play *p = calloc(1, sizeof *p);
+    forget();
     static const uint16_t category[] = {1, 1, 0, 1, 0, 1};
     memcpy(p->category, category, sizeof category);
     p->needs[0] = (struct bats_need){3, 0, 0, 0};
     p->needs[1] = (struct bats_need){1, 0, 0, 0};
     for (uint32_t i = 0; i < 6; i++)
         p->runtime[i] = BATS_SECOND;
-    begin(p, 6, 1, 4, 2);
+    begin(6, 1, 4, 2);
     assert_true(p->slot[0].end > 0 && p->slot[3].end > 0);
     assert_int_equal(p->slot[0].task,
                      2); /* of three slots, and the first of */
@@ -194,22 +194,19 @@ TEST(the_largest_begin_first_and_others_fill_the_gaps)
     uint32_t slots[4];
     assert_int_equal(bats_sched_holds(p->sched, 0, 0, slots), 3);
     assert_int_equal(slots[2], 2);
-    play(p);
+    play();
     assert_int_equal(p->now, 3 * BATS_SECOND);
-    free(p);
 }
 
 static bats_time told(const void *play, uint32_t task, uint32_t cluster)
 {
-    const struct play *p = play;
-    (void)cluster;
     return p->runtime[task];
 }
 
 /* Tasks of one slot may not take each slot that becomes free. */
 TEST(a_large_task_is_not_starved)
 {
-    struct play *p = calloc(1, sizeof *p);
+    forget();
     struct bats_edge edges[400];
     struct bats_graph graph;
     uint32_t n = 201, m = 0;
@@ -221,48 +218,41 @@ TEST(a_large_task_is_not_starved)
     p->category[200] = 1;
     for (uint32_t i = 0; i < n; i++)
         p->runtime[i] = (10 + i % 7) * BATS_SECOND;
-    begin(p, n, 1, 4, 2);
-    bats_sched_destroy(p->sched);
-    memset(p->slot, 0, sizeof p->slot);
-    p->now = 0;
     p->o.graph = &graph;
     p->o.told_runtime = told;
     p->o.true_context = p;
-    assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
-    tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = 0});
-    play(p);
+    begin(n, 1, 4, 2);
+    play();
     /* Its parent has the longest chain, and is first: 10 s. What runs then
      * ends within 16 s, and nothing longer begins. */
     assert_int_equal(p->began[0], 0);
     assert_true(p->began[200] < 40 * BATS_SECOND);
     bats_graph_release(&graph);
-    free(p);
 }
 
 TEST(memory_and_gpus_are_not_oversold)
 {
-    struct play *p = calloc(1, sizeof *p);
+    forget();
     p->needs[0] = (struct bats_need){1, 1, 0, 0};
     p->needs[1] = (struct bats_need){1, 0, 40, 0};
     for (uint32_t i = 0; i < 12; i++) {
         p->category[i] = i % 2;
         p->runtime[i] = BATS_SECOND;
     }
-    begin(p, 12, 1, 8, 2);
+    begin(12, 1, 8, 2);
     uint32_t running = 0;
     for (uint32_t i = 0; i < 8; i++)
         running += p->slot[i].end > 0;
     assert_int_equal(running, 4); /* two of each, though slots are free */
-    play(p);
+    play();
     assert_int_equal(p->now, 3 * BATS_SECOND);
-    free(p);
 }
 
 /* At most 5 % of all slots until the end are wasted beyond what no schedule can
  * avoid: the area, or the longest task. */
 TEST(mixed_tasks_end_near_the_bound)
 {
-    struct play *p = calloc(1, sizeof *p);
+    forget();
     static const uint32_t cores[] = {1, 2, 4, 6, 8};
     uint64_t seed = 1;
     double area = 0;
@@ -274,43 +264,40 @@ TEST(mixed_tasks_end_near_the_bound)
         p->runtime[i] = (bats_time)(1 + (seed >> 40) % 600) * BATS_SECOND;
         area += (double)p->runtime[i] * cores[p->category[i]];
     }
-    begin(p, TASKS_MOST, NODES_MOST, CORES, 5);
-    play(p);
+    begin(TASKS_MOST, NODES_MOST, CORES, 5);
+    play();
     double bound = area / (NODES_MOST * CORES);
     print_message("# %.2f %% above the bound\n",
                   100 * ((double)p->now / bound - 1));
     assert_true((double)p->now < 1.05 * bound);
-    free(p);
 }
 
 TEST(what_fits_no_machine_is_refused)
 {
-    struct play *p = calloc(1, sizeof *p);
+    forget();
     p->needs[0] = (struct bats_need){1, 0, 0, 0};
-    begin(p, 1, 1, 4, 1);
-    bats_sched_destroy(p->sched);
+    begin(1, 1, 4, 1);
     p->needs[0].cores = 5;
     assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
     p->needs[0] = (struct bats_need){1, 3, 0, 0};
     assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
-    free(p);
 }
 
-static void fail_task(struct play *p, uint32_t slot, bool out_of_memory)
+static void fail_task(uint32_t slot, bool out_of_memory)
 {
     p->now += BATS_SECOND;
     p->slot[slot].end = 0;
-    tell(p, (struct bats_event){.type = BATS_EVENT_FAILED,
-                                .slot = slot,
-                                .task = p->slot[slot].task,
-                                .runtime = BATS_SECOND,
-                                .out_of_memory = out_of_memory});
+    tell((struct bats_event){.type = BATS_EVENT_FAILED,
+                             .slot = slot,
+                             .task = p->slot[slot].task,
+                             .runtime = BATS_SECOND,
+                             .out_of_memory = out_of_memory});
 }
 
 /* On a node of 4 slots and 100 KiB. */
 TEST(a_task_that_was_out_of_memory_needs_more_the_next_time)
 {
-    struct play *p = calloc(1, sizeof *p);
+    forget();
     static const uint16_t more[] = {1, 2, 2};
     p->needs[0] = (struct bats_need){1, 0, 30, 0};
     p->needs[1] = (struct bats_need){1, 0, 60, 0};
@@ -318,101 +305,79 @@ TEST(a_task_that_was_out_of_memory_needs_more_the_next_time)
     p->o.more = more;
     for (uint32_t i = 0; i < 4; i++)
         p->runtime[i] = BATS_MINUTE;
-    begin(p, 4, 1, 4, 3);
+    begin(4, 1, 4, 3);
     assert_int_equal(p->slot[3].end, 0); /* three tasks of 30 KiB */
     uint32_t task = p->slot[0].task;
-    fail_task(p, 0, true);
+    fail_task(0, true);
     assert_int_equal(bats_sched_need(p->sched, task)->memory_kib, 60);
     /* Its reservation: the last one, of 30 KiB, does not begin before it. */
-    step(p);
+    step();
     assert_true(p->began[task] == p->now);
     uint32_t slot = 0;
     while (p->slot[slot].end == 0 || p->slot[slot].task != task)
         slot++;
-    fail_task(p, slot, true);
+    fail_task(slot, true);
     assert_int_equal(bats_sched_need(p->sched, task)->memory_kib, 100);
     while (p->began[task] < p->now)
-        step(p);
+        step();
     for (slot = 0; p->slot[slot].end == 0;)
         slot++;
     assert_int_equal(p->slot[slot].task, task);
     struct bats_sched_status st;
     bats_sched_status(p->sched, &st);
     assert_int_equal(st.failed, 0);
-    fail_task(p, slot, true); /* there is no more */
+    fail_task(slot, true); /* there is no more */
     bats_sched_status(p->sched, &st);
     assert_int_equal(st.failed, 1);
-    play(p);
-    free(p);
+    play();
 }
 
 TEST(what_earlier_sessions_gave_a_task_is_kept)
 {
-    struct play *p = calloc(1, sizeof *p);
     static const uint16_t more[] = {1, 1};
     static const uint8_t memory[] = {2, 0}, time[] = {0, 2};
+    forget();
     p->needs[0] = (struct bats_need){1, 0, 30, 0};
     p->needs[1] = (struct bats_need){1, 0, 60, 0};
     p->o.more = more;
-    begin(p, 2, 1, 4, 2);
-    bats_sched_destroy(p->sched);
     p->o.earlier.memory_more = memory;
     p->o.earlier.time_more = time;
     p->o.rules.timeout = BATS_MINUTE;
     p->o.rules.retry_time = 3;
     p->o.monitor_interval = BATS_HOUR;
-    memset(p->slot, 0, sizeof p->slot);
-    assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
-    p->runtime[0] = p->runtime[1] = BATS_SECOND;
-    tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = 0});
+    begin(2, 1, 4, 2);
     assert_int_equal(bats_sched_need(p->sched, 0)->memory_kib, 60);
     assert_int_equal(bats_sched_need(p->sched, 1)->memory_kib, 30);
     assert_int_equal(bats_sched_wakeup(p->sched), BATS_MINUTE);
-    while (!p->finished)
-        step(p);
-    bats_sched_destroy(p->sched);
-    p->o.n_tasks = 1;
     p->o.earlier.time_more = time + 1;
-    p->finished = false;
-    p->now = 0;
-    memset(p->slot, 0, sizeof p->slot);
-    assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
-    tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = 0});
+    begin(1, 1, 4, 2);
     assert_int_equal(bats_sched_wakeup(p->sched), 9 * BATS_MINUTE);
-    play(p);
-    free(p);
 }
 
 /* ---- open bags ---- */
 
 /* A bag to which `n` tasks of needs[category] may be added; kind 0 is there. */
-static struct play *begin_open(uint32_t n, uint32_t n_nodes)
+static void begin_open(uint32_t n, uint32_t n_nodes)
 {
-    struct play *p = calloc(1, sizeof *p);
-    uint8_t *none = malloc(n);
-    p->needs[0] = (struct bats_need){.cores = 1};
+    static uint8_t none[TASKS_MOST];
+    forget();
     memset(none, BATS_TASK_LEFT_OUT, n);
-    begin(p, n, n_nodes, CORES, 1);
-    bats_sched_destroy(p->sched);
+    p->needs[0] = (struct bats_need){.cores = 1};
     p->o.open = true;
     p->o.earlier.state = none;
-    assert_int_equal(bats_sched_create(&p->o, &p->sched, NULL), 0);
-    for (uint32_t i = 0; i < n_nodes; i++)
-        tell(p, (struct bats_event){BATS_EVENT_JOINED, .machine = i});
-    free(none);
-    return p;
+    begin(n, n_nodes, CORES, 1);
 }
 
-static void add(struct play *p, uint32_t task, uint16_t kind)
+static void add(uint32_t task, uint16_t kind)
 {
     p->category[task] = kind;
-    tell(p, (struct bats_event){.type = BATS_EVENT_ADDED,
-                                .task = task,
-                                .category = kind,
-                                .need = p->needs[kind]});
+    tell((struct bats_event){.type = BATS_EVENT_ADDED,
+                             .task = task,
+                             .category = kind,
+                             .need = p->needs[kind]});
 }
 
-static void check_cores(const struct play *p, uint32_t n_nodes)
+static void check_cores(uint32_t n_nodes)
 {
     uint32_t used[NODES_MOST] = {0};
     for (uint32_t i = 0; i < n_nodes * CORES; i++)
@@ -427,41 +392,39 @@ static void check_cores(const struct play *p, uint32_t n_nodes)
 TEST(tasks_of_new_kinds_are_added_to_an_open_bag)
 {
     const uint32_t n = 400;
-    struct play *p = begin_open(n, 2);
+    begin_open(n, 2);
     uint32_t random = 7, n_withdrawn = 0, n_run = 0;
     for (uint32_t i = 0; i < n; i++) {
         random = random * 1664525 + 1013904223;
         uint16_t kind = (uint16_t)(random >> 29);
         p->needs[kind] = (struct bats_need){.cores = 1 + 2u * kind};
         p->runtime[i] = (1 + (random >> 20) % 9) * BATS_SECOND;
-        add(p, i, kind);
+        add(i, kind);
         if (i % 7 == 3) {
             bool waits = p->began[i] == 0 && p->now > 0;
             n_withdrawn += waits;
             if (waits)
-                tell(p, (struct bats_event){.type = BATS_EVENT_WITHDRAWN,
-                                            .task = i});
+                tell((struct bats_event){.type = BATS_EVENT_WITHDRAWN,
+                                         .task = i});
         }
-        check_cores(p, 2);
+        check_cores(2);
         if (i > 20 && i % 3 != 0)
-            step(p);
+            step();
     }
-    tell(p, (struct bats_event){.type = BATS_EVENT_SHUT});
+    tell((struct bats_event){.type = BATS_EVENT_SHUT});
     while (!p->finished) {
-        step(p);
-        check_cores(p, 2);
+        step();
+        check_cores(2);
     }
     for (uint32_t i = 0; i < n; i++)
         n_run += bats_sched_has_result(p->sched, i);
     assert_true(n_withdrawn > 10);
     assert_int_equal(n_run, n - n_withdrawn);
-    bats_sched_destroy(p->sched);
-    free(p);
 }
 
 TEST(what_fits_no_machine_is_not_added)
 {
-    struct play *p = begin_open(2, 1);
+    begin_open(2, 1);
     struct bats_event ev = {
         .type = BATS_EVENT_ADDED, .category = 3, .need = {.cores = CORES + 1}};
     assert_int_equal(bats_sched_handle(p->sched, 0, &ev, NULL), BATS_ESTATE);
@@ -470,34 +433,30 @@ TEST(what_fits_no_machine_is_not_added)
     ev.category = BATS_CATEGORIES_MAX;
     ev.task = 1;
     assert_int_equal(bats_sched_handle(p->sched, 0, &ev, NULL), BATS_ESTATE);
-    bats_sched_destroy(p->sched);
-    free(p);
 }
 
 TEST(kinds_of_an_open_bag_take_turns_by_age)
 {
-    struct play *p = begin_open(40, 1);
+    begin_open(40, 1);
     p->needs[1] = p->needs[2] = (struct bats_need){.cores = CORES};
     for (uint32_t i = 0; i < 6; i++)
         p->runtime[i] = BATS_SECOND;
     for (uint32_t i = 0; i < 6; i++)
-        add(p, i, (uint16_t)(1 + i % 2));
+        add(i, (uint16_t)(1 + i % 2));
     for (uint32_t i = 0; i < 5; i++)
-        step(p);
+        step();
     for (uint32_t i = 0; i < 6; i++)
         assert_int_equal(p->began[i], i * BATS_SECOND);
-    bats_sched_destroy(p->sched);
-    free(p);
 }
 
 TEST(a_task_is_stopped_at_the_limit_of_its_kind)
 {
-    struct play *p = begin_open(2, 1);
+    begin_open(2, 1);
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_command c = {.type = BATS_COMMAND_RUN};
     p->needs[1] = (struct bats_need){.cores = 2, .limit = BATS_MINUTE};
-    add(p, 0, 0);
-    add(p, 1, 1);
+    add(0, 0);
+    add(1, 1);
     assert_int_equal(bats_sched_wakeup(p->sched), BATS_MINUTE);
     assert_int_equal(bats_sched_handle(p->sched, BATS_MINUTE, &tick, NULL), 0);
     while (bats_sched_next(p->sched, &c) && c.type != BATS_COMMAND_CANCEL)
@@ -505,8 +464,6 @@ TEST(a_task_is_stopped_at_the_limit_of_its_kind)
     assert_int_equal(c.type, BATS_COMMAND_CANCEL);
     assert_int_equal(c.task, 1);
     assert_true(c.time_out);
-    bats_sched_destroy(p->sched);
-    free(p);
 }
 
 TEST_MAIN(NULL, NULL)
