@@ -89,9 +89,8 @@ RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c options.c schema.c \
 	$(addprefix write/, file.c killed.c log.c match.c now.c \
 	parameters.c past.c record.c rest.c rows.c runs.c) \
-	$(addprefix read/, axis.c copy.c part.c recover.c results.c \
-	view.c view_graph.c view_log.c view_machines.c view_status.c view_tasks.c \
-	view_stderr.c view_workflows.c) \
+	$(addprefix read/, axis.c copy.c part.c recover.c view.c view_lists.c \
+	view_log.c view_tasks.c) \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
 	allocation.c batch_system.c batch_systems.c deaths.c gridengine.c \

@@ -160,17 +160,17 @@ int bats_place_note(json_t *settings, const char *dir, const char *record,
 static char *ask(const char *path)
 {
     struct bats_view *view;
-    char real[PATH_MAX], *text = NULL, *dir = NULL;
+    char real[PATH_MAX], *dir = NULL;
+    json_t *all = NULL;
     int rc = bats_view_open(path, &view, &bats_why);
     if (rc == 0)
-        rc = bats_view_options(view, &text, &bats_why);
+        rc = bats_view_options(view, 0, &all, &bats_why);
     bats_view_close(view);
     if (rc == 0)
         rc = resolve(path, real, &bats_why);
     if (rc == BATS_EINPUT)
         return NULL;
     bats_must(rc);
-    json_t *all = json_loads(text, 0, NULL);
     const char *noted =
         json_string_value(json_object_get(json_object_get(all, "run"), KEY));
     if (noted != NULL &&
@@ -178,7 +178,6 @@ static char *ask(const char *path)
                  real, noted) < 0)
         bats_have(NULL);
     json_decref(all);
-    free(text);
     return dir;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/past.h"
-#include "record/read/results.h"
+#include "record/read/view.h"
 
 struct reading {
     struct bats_task_kinds kinds;
@@ -12,51 +12,24 @@ struct reading {
     struct bats_gather gather;
 };
 
-static void begin_commands(void *context)
-{
-    struct reading *r = context;
-    bats_task_kinds_release(&r->kinds);
-}
-
 static bool is_named(const struct bats_view_result *result)
 {
     return result->category != NULL &&
            strcmp(result->category, BATS_NO_CLASS) != 0;
 }
 
-static int take_command(void *context, const struct bats_view_result *result,
-                        struct bats_error *err)
-{
-    struct reading *r = context;
-    return !is_named(result) &&
-                   bats_task_kinds_see(&r->kinds, result->command) < 0
-               ? bats_no_memory(err)
-               : 0;
-}
-
-static void begin_times(void *context)
-{
-    struct reading *r = context;
-    bats_gather_release(&r->gather);
-    r->n_places = 0;
-}
-
-static int take_time(void *context, const struct bats_view_result *result,
+static int take_time(struct reading *r, const struct bats_view_result *result,
                      struct bats_error *err)
 {
-    struct reading *r = context;
     uint32_t place = 0;
     while (place < r->n_places &&
            strcmp(r->places[place].name, result->cluster) != 0)
         place++;
     if (place == BATS_CLUSTERS_MAX)
         return 0;
-    if (place == r->n_places) {
-        r->places[place] = (struct bats_past_place){.name = ""};
-        snprintf(r->places[place].name, BATS_CLUSTER_NAME, "%s",
+    if (place == r->n_places)
+        snprintf(r->places[r->n_places++].name, BATS_CLUSTER_NAME, "%s",
                  result->cluster);
-        r->n_places++;
-    }
     uint32_t kind = is_named(result)
                         ? bats_task_kinds_named(&r->kinds, result->category)
                         : bats_task_kinds_number(&r->kinds, result->command);
@@ -72,17 +45,24 @@ static int add_session(struct bats_store *store, struct bats_view *view,
                        struct bats_error *err)
 {
     struct reading r = {.n_places = 0};
+    struct bats_view_result *list;
+    struct bats_texts texts = {0};
+    size_t n;
     int rc = bats_store_has(store, session->run, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;
-    rc = bats_view_results(view, session->id, begin_commands, take_command, &r,
-                           err);
-    if (rc == 0)
-        rc = bats_view_results(view, session->id, begin_times, take_time, &r,
-                               err);
+    rc = bats_view_results(view, session->id, &list, &n, &texts, err);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if (!is_named(&list[i]) &&
+            bats_task_kinds_see(&r.kinds, list[i].command) < 0)
+            rc = bats_no_memory(err);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = take_time(&r, &list[i], err);
     if (rc == 0)
         rc = bats_store_add(store, session->run, session->ended_s, &r.kinds,
                             r.places, &r.gather, err);
+    free(list);
+    bats_texts_release(&texts);
     bats_task_kinds_release(&r.kinds);
     bats_gather_release(&r.gather);
     return rc;

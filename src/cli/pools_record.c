@@ -49,11 +49,10 @@ struct reading {
 static int read_options(struct reading *r, const char *path,
                         struct bats_error *err)
 {
-    char *text = NULL;
-    int rc = bats_view_options(r->view, &text, err);
+    json_t *o;
+    int rc = bats_view_options(r->view, 0, &o, err);
     if (rc < 0)
         return rc;
-    json_t *o = json_loads(text, 0, NULL);
     const json_t *engine = json_object_get(o, "engine");
     const json_t *kinds = json_object_get(engine, "unreliable");
     const json_t *delays = json_object_get(engine, "noticed_us");
@@ -70,7 +69,6 @@ static int read_options(struct reading *r, const char *path,
     r->jobs = json_integer_value(
         json_object_get(json_object_get(engine, "billing"), "jobs"));
     json_decref(o);
-    free(text);
     return any ? 0
                : bats_refuse(err,
                              "%s: the run had no cluster with reliable = no",

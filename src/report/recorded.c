@@ -47,15 +47,12 @@ int bats_recorded_status(struct bats_view *view,
                          struct bats_view_status *status, json_t **options,
                          struct bats_error *err)
 {
-    char *text = NULL;
     int rc = bats_view_status(view, status, err);
     *options = NULL;
     if (rc == 0)
-        rc = bats_view_options(view, &text, err);
+        rc = bats_view_options(view, 0, options, err);
     if (rc < 0)
         return rc;
-    *options = json_loads(text, 0, NULL);
-    free(text);
     add_expected(status, *options);
     if (bats_recorded_terms(*options).lasts)
         share_out(status);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "input/runtimes.h"
-#include "record/read/results.h"
+#include "record/read/view.h"
 
 static bool is_record(const char *path)
 {

@@ -86,6 +86,8 @@ int bats_db_each(struct bats_db *db, const char *sql, bats_db_row *take,
 
 const struct bats_db_column bats_db_whole[] = {
     {BATS_DB_WHOLE, 0, sizeof(int64_t)}, {0}};
+const struct bats_db_column bats_db_text[] = {
+    {BATS_DB_POINTER, 0, sizeof(const char *)}, {0}};
 
 static void put_whole(void *to, size_t size, int64_t value)
 {

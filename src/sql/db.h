@@ -103,7 +103,8 @@ struct bats_db_column {
      offsetof(struct_type, member), sizeof((struct_type *)NULL)->member \
     }
 
-extern const struct bats_db_column bats_db_whole[]; /* an int64_t alone */
+/* An int64_t alone, and a const char *. */
+extern const struct bats_db_column bats_db_whole[], bats_db_text[];
 
 /* Fills the struct `to`. Its const char * point into `texts`; if `texts` is
  * NULL, they are valid until the next step. BATS_ENOMEM. */

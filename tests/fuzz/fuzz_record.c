@@ -260,7 +260,7 @@ static void write_all(struct bats_view *v, FILE *out)
     struct bats_purse_status *purses;
     uint32_t n;
     uint16_t *of;
-    char *options;
+    json_t *options;
 
     bats_axis_executions(v, &executions, &err);
     free(executions.list);
@@ -270,8 +270,8 @@ static void write_all(struct bats_view *v, FILE *out)
                                                   .returns = i > 0},
                         out, &err);
     bats_wfformat_write(&source, out, &err);
-    if (bats_view_options(v, &options, &err) == 0)
-        free(options);
+    if (bats_view_options(v, 0, &options, &err) == 0)
+        json_decref(options);
     if (bats_view_workflows(v, &purses, &n, &of, &err) == 0) {
         free(purses);
         free(of);

@@ -217,7 +217,7 @@ static int write_part(struct bats_view *v, struct writing *w,
 {
     fprintf(w->file, ",\n\"%s\":[", part->name);
     w->separator = "";
-    int rc = bats_part_each(v, part->sql, take_row, w, err);
+    int rc = bats_db_each(&v->db, part->sql, take_row, w, err, NULL, 0);
     putc(']', w->file);
     return rc;
 }
@@ -265,7 +265,7 @@ static int write_spans(struct bats_view *v, struct writing *w,
     w->last = 0;
     fprintf(w->file, ",\n\"tick_us\":%" PRId64 ",\n\"spans\":\"", w->tick);
     if (rc == 0)
-        rc = bats_part_each(v, spans_sql, take_span, w, err);
+        rc = bats_db_each(&v->db, spans_sql, take_span, w, err, NULL, 0);
     putc('"', w->file);
     return rc;
 }

@@ -134,8 +134,7 @@ static bool is_quiet(const struct bats_copy_mark *mark)
 static int work(struct bats_view *v, bats_part_job *job, void *context,
                 struct bats_error *err)
 {
-    int rc =
-        bats_db_run(&v->db, "BEGIN; PRAGMA rec.cache_size = -8192", err);
+    int rc = bats_db_run(&v->db, "BEGIN; PRAGMA rec.cache_size = -8192", err);
     return rc == 0 ? job(v, context, err) : rc;
 }
 
@@ -207,29 +206,42 @@ int bats_part_take(struct bats_view *v, bats_part_job *job, void *context,
     return rc;
 }
 
-int bats_part_each(struct bats_view *v, const char *sql, bats_part_row *take,
-                   void *context, struct bats_error *err)
-{
-    return bats_db_each(&v->db, sql, take, context, err, NULL, 0);
-}
-
 struct question {
     const char *sql;
     const struct bats_db_column *columns;
-    void *to;
+    void *to; /* a struct; or of a list: */
+    size_t size, *n;
+    struct bats_texts *texts;
 };
 
 static int answer(struct bats_view *v, void *context, struct bats_error *err)
 {
     const struct question *q = context;
-    return bats_db_get(&v->db, q->sql, q->columns, q->to, err, NULL, 0);
+    if (q->n == NULL)
+        return bats_db_get(&v->db, q->sql, q->columns, q->to, err, NULL, 0);
+    free(*(void **)q->to); /* of an earlier try */
+    if (q->texts != NULL)
+        bats_texts_release(q->texts);
+    return bats_db_list(&v->db, q->sql, q->columns, q->size, q->to, q->n,
+                        q->texts, err);
 }
 
 int bats_part_get(struct bats_view *v, const char *sql,
                   const struct bats_db_column *columns, void *to,
                   struct bats_error *err)
 {
-    struct question q = {sql, columns, to};
+    struct question q = {sql, columns, to, 0, NULL, NULL};
+    return bats_part_take(v, answer, &q, err);
+}
+
+int bats_part_list(struct bats_view *v, const char *sql,
+                   const struct bats_db_column *columns, size_t size,
+                   void *list, size_t *n, struct bats_texts *texts,
+                   struct bats_error *err)
+{
+    struct question q = {sql, columns, list, size, n, texts};
+    *(void **)list = NULL;
+    *n = 0;
     return bats_part_take(v, answer, &q, err);
 }
 

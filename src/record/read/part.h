@@ -10,7 +10,27 @@
 #ifndef BATS_RECORD_PART_H
 #define BATS_RECORD_PART_H
 
-#include "record/read/view_state.h"
+#include "record/db.h"
+#include "record/read/view.h"
+
+struct bats_view {
+    struct bats_db db; /* of its own; `rec` is attached during a job */
+    char *path;
+    bool is_live;
+    bool is_attached; /* a copy of the record is attached for good */
+    struct bats_view_task *tasks; /* the listed tasks */
+    size_t n_tasks, next_task;
+    struct bats_texts texts; /* of the listed tasks */
+    struct bats_view_machine *machines;
+    size_t n_machines, next_machine;
+    struct bats_texts names;     /* of the machines */
+    struct bats_texts workflows; /* their names */
+    bool has_ends; /* db has the listed tasks' ends of standard error */
+    sqlite3_stmt *end, *log;
+    int64_t log_from; /* log rows in db have a seq above this */
+    bool log_is_cut;
+    char *log_machine; /* NULL: all */
+};
 
 /* BATS_UNLIMITED, in place of a budget that is NULL. */
 #define BATS_PART_UNLIMITED "9223372036854775807"
@@ -21,16 +41,27 @@ typedef int bats_part_job(struct bats_view *view, void *context,
 int bats_part_take(struct bats_view *view, bats_part_job *job, void *context,
                    struct bats_error *err);
 
-/* Within a job: passes each row of `sql` to `take`, until that fails. */
-typedef bats_db_row bats_part_row;
-int bats_part_each(struct bats_view *view, const char *sql,
-                   bats_part_row *take, void *context, struct bats_error *err);
-
-/* As bats_db_get, in a job of its own. */
+/* As bats_db_get and bats_db_list, in a job of their own. The texts are
+ * released first. */
 int bats_part_get(struct bats_view *view, const char *sql,
                   const struct bats_db_column *columns, void *to,
                   struct bats_error *err);
+int bats_part_list(struct bats_view *view, const char *sql,
+                   const struct bats_db_column *columns, size_t size,
+                   void *list, size_t *n, struct bats_texts *texts,
+                   struct bats_error *err);
 
 void bats_part_release(struct bats_view *view);
+
+/* Within a job: the current virtual time, or that of the record's end. */
+int bats_view_now(struct bats_view *view, bats_time *now,
+                  struct bats_error *err);
+
+/* Text of a column, "" for NULL. */
+static inline const char *bats_view_text(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    return text != NULL ? text : "";
+}
 
 #endif

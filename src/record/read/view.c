@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/graph.h"
 #include "record/read/part.h"
 #include "record/write/record.h"
 #include "util/now.h"
@@ -67,28 +68,15 @@ int bats_view_open(const char *path, struct bats_view **view,
     return rc;
 }
 
-void bats_view_drop_tasks(struct bats_view *v)
-{
-    free(v->tasks);
-    v->tasks = NULL;
-    v->n_tasks = v->next_task = 0;
-    bats_texts_release(&v->texts);
-}
-
-void bats_view_drop_machines(struct bats_view *v)
-{
-    free(v->machines);
-    v->machines = NULL;
-    v->n_machines = v->next_machine = 0;
-    bats_texts_release(&v->names);
-}
-
 void bats_view_close(struct bats_view *v)
 {
     if (v == NULL)
         return;
-    bats_view_drop_tasks(v);
-    bats_view_drop_machines(v);
+    free(v->tasks);
+    free(v->machines);
+    bats_texts_release(&v->texts);
+    bats_texts_release(&v->names);
+    bats_texts_release(&v->workflows);
     free(v->log_machine);
     sqlite3_finalize(v->log);
     sqlite3_finalize(v->end);
@@ -146,5 +134,181 @@ int bats_view_elapsed(struct bats_view *v, int64_t *elapsed_us,
     int rc = bats_part_take(v, measure, &t, err);
     *elapsed_us = t.elapsed_us;
     *started_us = t.started_us;
+    return rc;
+}
+
+/* ---- the run as a whole ---- */
+
+#define C(member) BATS_COLUMN(struct bats_view_status, member)
+static const struct bats_db_column session_columns[] = {
+    C(sessions),   C(bag),       C(policy),
+    C(currency),   C(budget),    C(window),
+    C(time_scale), C(seed),      C(started_us),
+    C(is_over),    C(last),      C(finish),
+    C(signal),     C(exit_code), C(tasks),
+    C(done),       C(failed),    C(running),
+    C(pending),    C(skipped),   C(removed),
+    C(preempted),  C(ending),    C(choosing),
+    C(charged),    C(held),      {0}};
+#undef C
+
+static const char session_sql[] =
+    "SELECT s.id, bag, policy, currency, coalesce(budget, " BATS_PART_UNLIMITED
+    "), window_us, time_scale, seed, started_us, ended_us NOT NULL,"
+    " coalesce(ended_us, n.time_us), finish, signal, exit_code,"
+    " done + failed + running + pending + skipped, done, failed, running,"
+    " pending, skipped, removed, preempted, ending, choosing,"
+    " (SELECT sum(charged) FROM account WHERE id = 0),"
+    " (SELECT held FROM account WHERE session = s.id AND id = 0)"
+    " FROM session s JOIN now n ORDER BY s.id DESC LIMIT 1";
+
+#define C(member) BATS_COLUMN(struct bats_view_cluster, member)
+static const struct bats_db_column cluster_columns[] = {
+    C(name),   C(charge),       C(machines),     C(held),
+    C(lost),   C(windows),      C(charged),      C(done),
+    C(failed), C(mean_wall_us), C(mean_runtime), {0}};
+#undef C
+
+static const char clusters_sql[] =
+    "SELECT name, charge, machines, held, lost, windows, n.charged, done,"
+    " failed, wall_us / max(done + failed, 1),"
+    " runtime_us / max(done + failed, 1)"
+    " FROM cluster c LEFT JOIN cluster_now n ON n.session = c.session AND"
+    " n.cluster = c.id WHERE c.session = (SELECT max(id) FROM session)"
+    " ORDER BY c.id";
+
+static int take_cluster(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+    struct bats_view_status *st = context;
+    return st->n_clusters == BATS_CLUSTERS_MAX
+               ? 0
+               : bats_db_fill(s, cluster_columns,
+                              &st->clusters[st->n_clusters++], NULL, err);
+}
+
+static int read_status(struct bats_view *v, void *context,
+                       struct bats_error *err)
+{
+    struct bats_view_status *st = context;
+    *st = (struct bats_view_status){.is_live = v->is_live};
+    int rc =
+        bats_db_get(&v->db, session_sql, session_columns, st, err, NULL, 0);
+    if (rc == 0 && st->sessions == 0)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s is damaged: a row is missing", v->path);
+    if (!st->is_live)
+        st->held = 0;
+    return rc == 0 ? bats_db_each(&v->db, clusters_sql, take_cluster, st, err,
+                                  NULL, 0)
+                   : rc;
+}
+
+int bats_view_status(struct bats_view *v, struct bats_view_status *st,
+                     struct bats_error *err)
+{
+    return bats_part_take(v, read_status, st, err);
+}
+
+/* ---- options ---- */
+
+int bats_view_options(struct bats_view *v, int64_t session, json_t **options,
+                      struct bats_error *err)
+{
+    char sql[96];
+    struct bats_texts texts = {0};
+    const char **text;
+    size_t n;
+    snprintf(sql, sizeof sql,
+             "SELECT options FROM session WHERE id = coalesce(nullif("
+             "%" PRId64 ", 0), (SELECT max(id) FROM session))",
+             session);
+    int rc = bats_part_list(v, sql, bats_db_text, sizeof *text, &text, &n,
+                            &texts, err);
+    *options = n > 0 ? json_loads(text[0], 0, NULL) : NULL;
+    free(text);
+    bats_texts_release(&texts);
+    return rc;
+}
+
+/* ---- the last decision ---- */
+
+struct decision {
+    struct bats_view_decision d;
+    bool found;
+    char machines[BATS_CLUSTERS_MAX * 12 + 4]; /* [1,2] */
+};
+
+int bats_view_decision(struct bats_view *v, bool *found,
+                       struct bats_view_decision *decision,
+                       struct bats_error *err)
+{
+#define C(member) BATS_COLUMN(struct decision, member)
+    static const struct bats_db_column columns[] = {
+        C(found),      C(d.time),       C(d.reason),
+        C(d.feasible), C(d.tasks_left), C(d.budget_left),
+        C(d.windows),  C(machines),     {0}};
+#undef C
+    struct decision r = {.found = false};
+    int rc = bats_part_get(
+        v,
+        "SELECT 1, time_us, reason, feasible, tasks_left,"
+        " coalesce(budget_left, " BATS_PART_UNLIMITED "), windows, machines"
+        " FROM decision WHERE session = (SELECT max(id) FROM session)"
+        " ORDER BY seq DESC LIMIT 1",
+        columns, &r, err);
+    for (const char *at = r.machines;
+         *at != '\0' && r.d.n_clusters < BATS_CLUSTERS_MAX;
+         at += strcspn(at, ","))
+        r.d.machines[r.d.n_clusters++] = strtoll(++at, NULL, 10);
+    *found = r.found;
+    *decision = r.d;
+    return rc;
+}
+
+/* ---- the dependencies ---- */
+
+struct reading {
+    struct bats_graph *graph;
+    int64_t session, n_tasks, n_nodes;
+};
+
+static int read_graph(struct bats_view *v, void *context,
+                      struct bats_error *err)
+{
+#define C(member) BATS_COLUMN(struct reading, member)
+    static const struct bats_db_column columns[] = {
+        C(session), C(n_tasks), C(n_nodes), {0}};
+#undef C
+    struct reading *r = context;
+    int rc = bats_db_get(&v->db,
+                         "SELECT id, n_tasks, CASE WHEN json_valid(options)"
+                         "  THEN json_extract(options, '$.engine.graph_nodes')"
+                         "  END FROM session ORDER BY id DESC LIMIT 1",
+                         columns, r, err, NULL, 0);
+    bats_graph_release(r->graph); /* of an earlier try */
+    *r->graph = (struct bats_graph){0};
+    if (r->n_nodes < 0 || r->n_nodes >= UINT32_MAX)
+        r->n_nodes = 0;
+    if (rc == 0 && (r->n_tasks < 1 || r->n_tasks >= UINT32_MAX ||
+                    (r->n_nodes > 0 && r->n_nodes < r->n_tasks)))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s is damaged: it lacks the number of tasks",
+                            v->path);
+    if (rc < 0)
+        return rc;
+    uint32_t n = (uint32_t)r->n_tasks;
+    return r->n_nodes > 0
+               ? bats_record_graph_read(&v->db, r->session, n,
+                                        (uint32_t)r->n_nodes, r->graph, err)
+               : bats_graph_init(r->graph, n, n, NULL, 0, err);
+}
+
+int bats_view_graph(struct bats_view *v, struct bats_graph *graph,
+                    bool *has_edges, struct bats_error *err)
+{
+    struct reading r = {.graph = graph};
+    *graph = (struct bats_graph){0};
+    int rc = bats_part_take(v, read_graph, &r, err);
+    *has_edges = r.n_nodes > 0;
     return rc;
 }

@@ -14,11 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
 #include "bats/cluster.h"
 #include "bats/error.h"
 #include "bats/graph.h"
 #include "bats/purse.h"
 #include "bats/units.h"
+#include "sql/texts.h"
 
 #define BATS_VIEW_WORD 80 /* room for a name or a short phrase */
 
@@ -79,14 +82,14 @@ struct bats_view_status {
 int bats_view_status(struct bats_view *view, struct bats_view_status *status,
                      struct bats_error *err);
 
-/* The last session's options as a JSON object, for free(): "run" has those of
- * bats_record_session, "engine" the engine's. "": none. */
-int bats_view_options(struct bats_view *view, char **json,
-                      struct bats_error *err);
+/* The options of a session (0: the last one), for json_decref(): "run" has
+ * those of bats_record_session, "engine" the engine's. NULL: none. */
+int bats_view_options(struct bats_view *view, int64_t session,
+                      json_t **options, struct bats_error *err);
 
-/* The last session's workflows with budgets of their own: *list, with the
- * names in the same block, for free(); NULL without any. They hold 0 unless
- * the run is live. *of (for free(); `of` may be NULL) has each task's
+/* The last session's workflows with budgets of their own: *list is for free();
+ * NULL without any; the names are valid until the next call, or the end of the
+ * view. They hold 0 unless the run is live. *of (for free(); `of` may be NULL) has each task's
  * workflow, by number - 1. */
 int bats_view_workflows(struct bats_view *view,
                         struct bats_purse_status **list, uint32_t *n,
@@ -239,6 +242,38 @@ struct bats_view_reservation {
 int bats_view_reservation(struct bats_view *view,
                           struct bats_view_reservation *reservation,
                           struct bats_error *err);
+
+/* ---- results, for the history and for simulations ---- */
+
+struct bats_view_session {
+    int64_t id;
+    char run[80];    /* its run id, or "" */
+    int64_t ended_s; /* since 1970, or its last commit */
+    double time_scale;
+};
+
+/* The sessions that have ended, in one block for free(). */
+int bats_view_sessions(struct bats_view *view,
+                       struct bats_view_session **sessions, size_t *n,
+                       struct bats_error *err);
+
+/* A task done in a session. */
+struct bats_view_result {
+    const char *command, *cluster;
+    const char *category; /* its category, or NULL */
+    double seconds;       /* of virtual time, above 0 */
+    int64_t number;
+};
+
+/* All of them; *list is for free(). */
+int bats_view_results(struct bats_view *view, int64_t session,
+                      struct bats_view_result **list, size_t *n,
+                      struct bats_texts *texts, struct bats_error *err);
+
+/* Runtimes of all done tasks, by number: virtual time, at least 1 each, scaled
+ * so that every cluster has the first one's mean. *runtimes is for free(). */
+int bats_view_runtimes(struct bats_view *view, bats_time **runtimes, size_t *n,
+                       struct bats_error *err);
 
 /* The last decision of the last session, if *found. */
 struct bats_view_decision {

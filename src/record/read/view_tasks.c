@@ -33,10 +33,9 @@ static const char list_sql[] =
     " n.cost" FROM;
 #define C(member) BATS_COLUMN(struct bats_view_task, member)
 static const struct bats_db_column list_columns[] = {
-    C(id),          C(number),   C(state),  C(attempts),
-    C(wall_us),     C(start_us), C(cpu_us), C(max_rss_kib),
-    C(exit_status), C(signal),   C(host),   C(cluster),
-    C(unpaid),      C(cost),     {0}};
+    C(id),       C(number),  C(state),       C(attempts),    C(wall_us),
+    C(start_us), C(cpu_us),  C(max_rss_kib), C(exit_status), C(signal),
+    C(host),     C(cluster), C(unpaid),      C(cost),        {0}};
 #undef C
 
 /* Tasks of the bag; for a number that no task has, removed tasks that had
@@ -240,7 +239,10 @@ static int take_texts(struct bats_view *v, struct bats_error *err)
 static int list(struct bats_view *v, void *context, struct bats_error *err)
 {
     const struct query *q = context;
-    bats_view_drop_tasks(v);
+    free(v->tasks);
+    v->tasks = NULL;
+    v->n_tasks = v->next_task = 0;
+    bats_texts_release(&v->texts);
     int rc = q->where != NULL ? check(v, q->where, err) : 0;
     if (rc < 0)
         return rc;
@@ -278,4 +280,54 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
         return 0;
     *task = v->tasks[v->next_task++];
     return 1;
+}
+
+/* ---- the ends of standard error of failed tasks ---- */
+
+/* Reads the texts of the single listed task or, with several, of all tasks.
+ * Most tasks share one text. */
+static int take_ends(struct bats_view *v, void *unused, struct bats_error *err)
+{
+    (void)unused;
+    int rc = bats_db_run(
+        &v->db,
+        "CREATE TEMP TABLE IF NOT EXISTS ends (seq INTEGER PRIMARY KEY,"
+        " session, time_us, task, attempt, same, text, UNIQUE (task, attempt));"
+        "DELETE FROM temp.ends",
+        err);
+    int64_t task = v->n_tasks == 1 ? v->tasks[0].id : BATS_DB_NULL;
+    return rc < 0 ? rc
+                  : bats_db_each(&v->db,
+                                 "INSERT INTO temp.ends SELECT * FROM"
+                                 " rec.stderr WHERE ?1 IS NULL OR task = ?1"
+                                 " OR seq IN (SELECT same FROM rec.stderr"
+                                 "  WHERE task = ?1)",
+                                 NULL, NULL, err, BATS_VALUES(BATS_I(task)));
+}
+
+static const char end_sql[] =
+    "SELECT coalesce(s.text, f.text), length(CAST(coalesce(s.text, f.text) AS"
+    " BLOB)) FROM temp.ends s LEFT JOIN temp.ends f ON f.seq = s.same"
+    " WHERE s.task = ?1 ORDER BY s.attempt DESC LIMIT 1";
+
+int bats_view_stderr(struct bats_view *v, int64_t task, const char **text,
+                     size_t *n, struct bats_error *err)
+{
+    int rc = v->has_ends ? 0 : bats_part_take(v, take_ends, NULL, err);
+
+    *text = "";
+    *n = 0;
+    v->has_ends = rc == 0;
+    if (rc == 0 && v->end == NULL)
+        rc = bats_db_prepare(&v->db, end_sql, &v->end, err);
+    if (rc < 0)
+        return rc;
+    sqlite3_reset(v->end);
+    sqlite3_bind_int64(v->end, 1, task);
+    rc = bats_db_step(&v->db, v->end, err);
+    if (rc > 0) {
+        *text = bats_view_text(v->end, 0);
+        *n = (size_t)sqlite3_column_int64(v->end, 1);
+    }
+    return rc;
 }

@@ -92,8 +92,6 @@ static int verify(struct bats_view *view, void *context,
     static const struct bats_db_column columns[] = {
         C(sessions), C(tasks), C(executions), C(charges), {0}};
 #undef C
-    static const struct bats_db_column sentence[] = {
-        {BATS_DB_POINTER, 0, sizeof(const char *)}, {0}};
     struct bats_verified *v = context;
     bats_verified_release(v); /* of an earlier try */
     int rc = bats_db_get(&view->db,
@@ -108,11 +106,11 @@ static int verify(struct bats_view *view, void *context,
                             i > 0 ? " UNION ALL " : "", checks[i]);
     char *all = sqlite3_str_finish(sql);
     if (rc == 0)
-        rc = all == NULL ? bats_no_memory(err)
-                         : bats_db_list(&view->db, all, sentence,
-                                        sizeof *v->differences,
-                                        &v->differences, &v->n, &v->texts,
-                                        err);
+        rc = all == NULL
+                 ? bats_no_memory(err)
+                 : bats_db_list(&view->db, all, bats_db_text,
+                                sizeof *v->differences, &v->differences, &v->n,
+                                &v->texts, err);
     sqlite3_free(all);
     return rc;
 }
