@@ -41,6 +41,14 @@ int bats_db_look(const char *path, struct bats_error *err)
     return 1;
 }
 
+int bats_db_none(const char *path, struct bats_error *err)
+{
+    return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
+                          access(path, F_OK) == 0
+                              ? "the record is empty: its run never began"
+                              : "there is no such record");
+}
+
 /* SQLite forgets errno when a COMMIT fails, but its files remember it: ask the
  * log first, then the file itself. */
 static int last_errno(struct bats_db *db)

@@ -20,6 +20,9 @@ enum bats_db_mode {
  */
 int bats_db_look(const char *path, struct bats_error *err);
 
+/* BATS_EINPUT: says that bats_db_look has found nothing. */
+int bats_db_none(const char *path, struct bats_error *err);
+
 /* Opens the file `path` (`name` in messages), exclusively from its first use
  * on. Call bats_db_close after an error, too. */
 int bats_db_open(struct bats_db *db, const char *path, const char *name,

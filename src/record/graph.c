@@ -1,11 +1,10 @@
 #include "record/graph.h"
 
 #include <inttypes.h>
-#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "util/grow.h"
+#include "util/text.h"
 
 static const char table_sql[] =
     "CREATE TABLE IF NOT EXISTS graph ( -- which task waits for which others\n"
@@ -17,36 +16,17 @@ static const char table_sql[] =
     "  children TEXT, -- JSON array: the nodes that wait for it\n"
     "  UNIQUE (session, node))";
 
-/* ---- writing ---- */
-
-/* Appends a number and a comma: at most 11 bytes. */
-static char *put(char *at, uint32_t number)
+/* The node's children as JSON. */
+static void put_children(const struct bats_graph *graph, uint32_t node,
+                         struct bats_text *text)
 {
-    char digits[16];
-    int n = 0;
-    do
-        digits[n++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (n > 0)
-        *at++ = digits[--n];
-    *at++ = ',';
-    return at;
-}
-
-/* The node's children as JSON; grows *text. NULL: out of memory. */
-static const char *list(const struct bats_graph *graph, uint32_t node,
-                        char **text, size_t *size)
-{
-    uint64_t n = graph->first[node + 1] - graph->first[node];
-    if (!bats_grow(text, size, n * 11 + 3, 1))
-        return NULL;
-    char *at = *text;
-    *at++ = '[';
-    for (uint64_t k = graph->first[node]; k < graph->first[node + 1]; k++)
-        at = put(at, graph->child[k] + 1);
-    at -= n > 0;
-    memcpy(at, "]", 2);
-    return *text;
+    const char *before = "[";
+    bats_text_cut(text, 0);
+    for (uint64_t k = graph->first[node]; k < graph->first[node + 1]; k++) {
+        bats_text_format(text, "%s%" PRIu32, before, graph->child[k] + 1);
+        before = ",";
+    }
+    bats_text_add(text, text->n > 0 ? "]" : "[]");
 }
 
 int bats_record_graph_write(struct bats_db *db, int64_t session,
@@ -54,8 +34,7 @@ int bats_record_graph_write(struct bats_db *db, int64_t session,
                             struct bats_error *err)
 {
     sqlite3_stmt *s = NULL;
-    char *text = NULL;
-    size_t size = 0;
+    struct bats_text text = {0};
     int rc = bats_db_run(db, table_sql, err);
 
     if (rc == 0)
@@ -65,95 +44,82 @@ int bats_record_graph_write(struct bats_db *db, int64_t session,
         bool any = graph->any != NULL && graph->any[i] != 0;
         if (!any && graph->first[i] == graph->first[i + 1])
             continue;
-        const char *children = list(graph, i, &text, &size);
-        if (children == NULL) {
-            rc = bats_no_memory(err);
-            break;
-        }
-        rc = bats_db_put(db, s, err,
-                         BATS_VALUES(BATS_I(session), BATS_I((int64_t)i + 1),
-                                     BATS_I(any), BATS_T(children)));
+        put_children(graph, i, &text);
+        rc = bats_text_check(&text, err);
+        if (rc == 0)
+            rc = bats_db_put(db, s, err,
+                             BATS_VALUES(BATS_I(session),
+                                         BATS_I((int64_t)i + 1), BATS_I(any),
+                                         BATS_T(text.bytes)));
     }
     sqlite3_finalize(s);
-    free(text);
+    bats_text_release(&text);
     return rc;
 }
 
-/* ---- reading ---- */
-
-struct edges {
-    struct bats_edge *list;
-    size_t n, capacity;
+/* A node and one of its children, from 1; 0: it has none. */
+struct row {
+    int64_t node, child;
+    bool any;
 };
 
-static bool take(const char *text, uint32_t parent, uint32_t n_nodes,
-                 struct edges *edges, bool *is_damaged)
+/* The edges of the rows. any: by node. */
+static size_t take(const struct row *rows, size_t n, struct bats_edge *edges,
+                   uint8_t *any)
 {
-    json_t *children = json_loads(text != NULL ? text : "", 0, NULL);
-    size_t n = json_array_size(children);
-    bool ok = bats_grow(&edges->list, &edges->capacity, edges->n + n + 1,
-                        sizeof *edges->list);
-
-    *is_damaged = !json_is_array(children);
-    for (size_t i = 0; ok && i < n; i++) {
-        json_int_t child = json_integer_value(json_array_get(children, i));
-        *is_damaged |= child < 1 || child > n_nodes;
-        edges->list[edges->n++] =
-            (struct bats_edge){parent, (uint32_t)child - 1};
+    size_t n_edges = 0;
+    for (size_t i = 0; i < n; i++) {
+        any[rows[i].node - 1] = rows[i].any;
+        if (rows[i].child > 0)
+            edges[n_edges++] = (struct bats_edge){(uint32_t)rows[i].node - 1,
+                                                  (uint32_t)rows[i].child - 1};
     }
-    json_decref(children);
-    return ok;
-}
-
-static int read_rows(struct bats_db *db, sqlite3_stmt *s, uint32_t n_nodes,
-                     struct edges *edges, uint8_t *any, struct bats_error *err)
-{
-    int rc;
-    while ((rc = bats_db_step(db, s, err)) > 0) {
-        int64_t node = sqlite3_column_int64(s, 0) - 1;
-        bool is_damaged = node < 0 || node >= n_nodes;
-        if (!is_damaged && !take((const char *)sqlite3_column_text(s, 2),
-                                 (uint32_t)node, n_nodes, edges, &is_damaged))
-            return bats_no_memory(err);
-        if (is_damaged)
-            return bats_error_set(
-                err, BATS_EINPUT,
-                "%s is damaged: the children of node %" PRId64
-                " cannot be read",
-                db->path, node + 1);
-        any[node] = sqlite3_column_int(s, 1) != 0;
-    }
-    return rc;
+    return n_edges;
 }
 
 int bats_record_graph_read(struct bats_db *db, int64_t session,
                            uint32_t n_tasks, uint32_t n_nodes,
                            struct bats_graph *graph, struct bats_error *err)
 {
-    struct edges edges = {NULL, 0, 0};
-    sqlite3_stmt *s = NULL;
-    uint8_t *any = calloc((size_t)n_nodes + 1, 1);
-    int rc = any == NULL ? bats_no_memory(err)
-                         : bats_db_prepare(db,
-                                           "SELECT node, any, children FROM "
-                                           "graph WHERE session = ? "
-                                           "ORDER BY node",
-                                           &s, err);
-
+#define C(member) BATS_COLUMN(struct row, member)
+    static const struct bats_db_column columns[] = {
+        C(node), C(child), C(any), {0}};
+#undef C
+    char sql[384];
+    struct row *rows;
+    size_t n, bad = 0;
+    snprintf(sql, sizeof sql,
+             "SELECT node, CASE WHEN NOT json_valid(children) THEN -1"
+             "  WHEN type IS NULL THEN 0"
+             "  WHEN type = 'integer' AND value > 0 THEN value ELSE -1 END,"
+             " any FROM graph LEFT JOIN"
+             "  json_each(iif(json_valid(children), children, '[]'))"
+             " WHERE session = %" PRId64 " ORDER BY node, key",
+             session);
     *graph = (struct bats_graph){0};
-    if (rc == 0) {
-        sqlite3_bind_int64(s, 1, session);
-        rc = read_rows(db, s, n_nodes, &edges, any, err);
-    }
+    int rc =
+        bats_db_list(db, sql, columns, sizeof *rows, &rows, &n, NULL, err);
+    while (bad < n && rows[bad].node > 0 && rows[bad].node <= n_nodes &&
+           rows[bad].child >= 0 && rows[bad].child <= n_nodes)
+        bad++;
+    if (rc == 0 && bad < n)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s is damaged: the children of node %" PRId64
+                            " cannot be read",
+                            db->path, rows[bad].node);
+    uint8_t *any = calloc((size_t)n_nodes + 1, 1);
+    struct bats_edge *edges = malloc((n + 1) * sizeof *edges);
+    if (rc == 0 && (any == NULL || edges == NULL))
+        rc = bats_no_memory(err);
     if (rc == 0)
-        rc =
-            bats_graph_init(graph, n_tasks, n_nodes, edges.list, edges.n, err);
+        rc = bats_graph_init(graph, n_tasks, n_nodes, edges,
+                             take(rows, n, edges, any), err);
     if (rc == 0)
         graph->any = any;
     else
         free(any);
-    sqlite3_finalize(s);
-    free(edges.list);
+    free(edges);
+    free(rows);
     return rc;
 }
 

@@ -287,8 +287,7 @@ const char *const bats_schema_tables[] = {
     "meta",     "session", "cluster",     "machine",  "task",
     "task_now", "now",     "cluster_now", "account",  "lease",
     "stake",    "running", "execution",   "happened", "charge",
-    "decision", "stderr",  "parameter",   "point",
-    "submission",
+    "decision", "stderr",  "parameter",   "point",    "submission",
 };
 const size_t bats_schema_n_tables =
     sizeof bats_schema_tables / sizeof *bats_schema_tables;

@@ -16,6 +16,7 @@
 #include "record/db.h"
 #include "record/schema.h"
 #include "record/write/record.h"
+#include "util/text.h"
 
 /* ---- earlier sessions ---- */
 
@@ -71,8 +72,8 @@ struct bats_named_task {
 struct bats_parameters {
     char **keys; /* "name": with its colon, as JSON, owned */
     size_t n, room;
-    char *text; /* the object built last */
-    size_t text_room;
+    struct bats_text text; /* the object built last */
+    struct bats_text value;
 };
 
 /* Sets the names of the values, in order, also in `db`, as

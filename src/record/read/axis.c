@@ -74,17 +74,27 @@ int bats_axis_executions(struct bats_view *view,
 
 /* ---- what a page draws ---- */
 
-/* Queries that each yield one column of JSON. */
-struct part {
-    const char *name, *sql;
-};
+/* Where the cost of a machine is charged by windows, and where not; where
+ * leases end with their time; where tasks depend on others. */
+enum when { ALWAYS, WINDOWS, NO_WINDOWS, LEASES, GRAPH };
 
 /* Up to so many tasks, all are in the page; else the slowest and the first
  * failed ones. */
 #define TASKS "2000"
 
-static const struct part always[] = {
-    {"session",
+#define CHARGES                                                               \
+    "SELECT json_array(min(time_us + begin), coalesce(t.place, -1),"          \
+    "  sum(amount) / 1e6)"                                                    \
+    " FROM charge c JOIN axis USING (session) LEFT JOIN seat t"               \
+    "  ON t.session = c.session AND t.machine = c.machine"                    \
+    " WHERE account = 0 GROUP BY "
+
+/* Queries that each yield one column of JSON. */
+static const struct part {
+    enum when when;
+    const char *name, *sql;
+} parts[] = {
+    {ALWAYS, "session",
      "SELECT json_object('end_us', (SELECT sum(length) FROM axis),"
      " 'window_us', window_us, 'pace', time_scale, 'sampled_us', (SELECT time_us + begin"
      "  FROM happened JOIN axis USING (session) WHERE what = 'sampled'"
@@ -93,13 +103,13 @@ static const struct part always[] = {
      " 'ended_s', (started_us + coalesce(ended_us, (SELECT time_us FROM now))"
      "  / iif(time_scale > 0, time_scale, 1)) / 1e6)"
      " FROM session ORDER BY id DESC LIMIT 1"},
-    {"places", /* machines, with the charge of the last session */
+    {ALWAYS, "places", /* machines, with the charge of the last session */
      "SELECT json_array(m.name, c.name, t.slots, (SELECT charge FROM cluster"
      "  WHERE name = c.name ORDER BY session DESC LIMIT 1) / 1e6)"
      " FROM seat t JOIN machine m ON m.session = t.session"
      "  AND m.id = t.machine JOIN cluster c ON c.session = m.session"
      "  AND c.id = m.cluster GROUP BY t.place ORDER BY t.place"},
-    {"decisions",
+    {ALWAYS, "decisions",
      "SELECT json_array((time_us + begin) / 1e6, reason ||"
      " coalesce(' (' || cause || ')', '') || iif(feasible, '',"
      "  ' (more than the budget can pay)'),"
@@ -113,7 +123,7 @@ static const struct part always[] = {
      "  AS is_gone, count(*) OVER (ORDER BY seq DESC) AS n FROM decision) d"
      " JOIN axis USING (session) WHERE is_gone IS NOT 1 AND n <= 4000"
      " ORDER BY seq"},
-    {"tasks",
+    {ALWAYS, "tasks",
      "SELECT json_array(number, state, attempts, exit_status, signal, wall_s,"
      " max_rss_kib, host, command,"
      " iif(json_valid(parameters), json(parameters), NULL))"
@@ -123,7 +133,7 @@ static const struct part always[] = {
      "  OR id IN (SELECT task FROM task_now WHERE removed IS NOT 1"
      "   AND state = 2 ORDER BY number LIMIT 50)) AND state != 'removed'"
      " ORDER BY number"},
-    {"values", /* of the parameters of a sweep */
+    {ALWAYS, "values", /* of the parameters of a sweep */
      "WITH v AS (SELECT j.key AS name, iif(j.type = 'text', j.value,"
      "    p.parameters -> j.fullkey) AS value, count(*) AS n,"
      "    count(*) FILTER (WHERE state = 2) AS failed,"
@@ -138,42 +148,29 @@ static const struct part always[] = {
      "  iif(n_done, cost / 1e6, NULL), rss)"
      " FROM v ORDER BY name, value GLOB '*[^-+.0-9eE]*', CAST(value AS REAL),"
      "    value"},
-};
-
-/* Dependencies. States say more than the executions of a task. */
-static const struct part graph[] = {
-    {"children",
+    {WINDOWS, "charges", CHARGES "seq ORDER BY seq"},
+    {NO_WINDOWS, "charges",
+     CHARGES
+     "(time_us + begin) * 2000 / (SELECT max(1, sum(length)) FROM axis)"},
+    {LEASES, "leases",
+     "SELECT json_array(t.place, l.begun_us + begin,"
+     "  coalesce(l.ended_us, length) + begin)"
+     " FROM lease l JOIN axis USING (session) JOIN seat t"
+     "  ON t.session = l.session AND t.machine = l.machine"
+     " WHERE l.begun_us < coalesce(l.ended_us, length) ORDER BY l.id"},
+    {GRAPH, "children",
      "SELECT json_array(node, json(children)) FROM graph"
      " WHERE session = (SELECT max(id) FROM session) ORDER BY node"},
-    {"states", "SELECT json_array(number, state) FROM tasks"
-               " WHERE state IN ('running', 'skipped')"
-               "  OR state = 'pending' AND attempts > 0"},
-    {"programs", /* where no kinds of tasks are recorded */
+    {GRAPH, "states", /* they say more than the executions of a task */
+     "SELECT json_array(number, state) FROM tasks"
+     " WHERE state IN ('running', 'skipped')"
+     "  OR state = 'pending' AND attempts > 0"},
+    {GRAPH, "programs", /* where no kinds of tasks are recorded */
      "SELECT json_array(number, substr(command, 1, 80)) FROM tasks"
      " WHERE state != 'removed' AND (SELECT json_valid(options)"
      "   AND json_type(options, '$.categories') IS NULL"
      "  FROM session ORDER BY id DESC LIMIT 1)"},
 };
-
-#define CHARGES                                                               \
-    "SELECT json_array(min(time_us + begin), coalesce(t.place, -1),"          \
-    "  sum(amount) / 1e6)"                                                    \
-    " FROM charge c JOIN axis USING (session) LEFT JOIN seat t"               \
-    "  ON t.session = c.session AND t.machine = c.machine"                    \
-    " WHERE account = 0 GROUP BY "
-static const struct part windows = {"charges", CHARGES "seq ORDER BY seq"};
-static const struct part sums = {
-    "charges", CHARGES
-    "(time_us + begin) * 2000 / (SELECT max(1, sum(length)) FROM axis)"};
-
-/* Leases that end with their time. */
-static const struct part leases = {
-    "leases",
-    "SELECT json_array(t.place, l.begun_us + begin,"
-    "  coalesce(l.ended_us, length) + begin)"
-    " FROM lease l JOIN axis USING (session) JOIN seat t"
-    "  ON t.session = l.session AND t.machine = l.machine"
-    " WHERE l.begun_us < coalesce(l.ended_us, length) ORDER BY l.id"};
 
 /* Ended executions, in the order in which the master heard of it: place, slot,
  * end, length, kind, task, memory. Kinds: 0 done, 1 stopped by bats-mpi,
@@ -191,7 +188,9 @@ static const char spans_sql[] =
     " ORDER BY e.seq";
 
 struct writing {
-    FILE *file; /* may be written several times */
+    FILE *file; /* in memory, as it may be written several times */
+    char *bytes;
+    size_t n;
     const char *separator;
     struct bats_lease_terms terms;
     int64_t tick, last; /* microseconds */
@@ -270,53 +269,53 @@ static int write_spans(struct bats_view *v, struct writing *w,
     return rc;
 }
 
+/* Closes the text, and drops it. */
+static void drop(struct writing *w)
+{
+    if (w->file != NULL)
+        fclose(w->file);
+    free(w->bytes);
+    w->file = NULL;
+    w->bytes = NULL;
+}
+
 static int write_all(struct bats_view *v, void *context,
                      struct bats_error *err)
 {
     struct writing *w = context;
     int64_t has_graph = 0;
+    drop(w); /* of an earlier try */
+    w->file = open_memstream(&w->bytes, &w->n);
+    if (w->file == NULL)
+        return bats_no_memory(err);
     int rc = bats_db_run(&v->db, axis_sql, err);
-    rewind(w->file);
-    for (size_t i = 0; rc == 0 && i < sizeof always / sizeof *always; i++)
-        rc = write_part(v, w, &always[i], err);
-    if (rc == 0)
-        rc = write_part(v, w, w->terms.in_windows ? &windows : &sums, err);
-    if (rc == 0 && w->terms.returns)
-        rc = write_part(v, w, &leases, err);
     if (rc == 0)
         rc = bats_db_integer(&v->db,
                              "SELECT count(*) FROM rec.sqlite_schema"
                              " WHERE name = 'graph'",
                              &has_graph, err);
-    for (size_t i = 0;
-         rc == 0 && has_graph > 0 && i < sizeof graph / sizeof *graph; i++)
-        rc = write_part(v, w, &graph[i], err);
-    return rc == 0 ? write_spans(v, w, err) : rc;
+    const bool is_so[] = {[ALWAYS] = true,
+                          [WINDOWS] = w->terms.in_windows,
+                          [NO_WINDOWS] = !w->terms.in_windows,
+                          [LEASES] = w->terms.returns,
+                          [GRAPH] = has_graph > 0};
+    for (size_t i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
+        if (is_so[parts[i].when])
+            rc = write_part(v, w, &parts[i], err);
+    if (rc == 0)
+        rc = write_spans(v, w, err);
+    return rc == 0 && (fflush(w->file) != 0 || ferror(w->file))
+               ? bats_no_memory(err)
+               : rc;
 }
 
 int bats_axis_write(struct bats_view *view, struct bats_lease_terms terms,
                     FILE *out, struct bats_error *err)
 {
-    struct writing w = {.file = tmpfile(), .terms = terms};
-    char block[1 << 14];
-    int rc = w.file == NULL
-                 ? bats_error_set(err, BATS_ESYS, "no temporary file: %m")
-                 : bats_part_take(view, write_all, &w, err);
-    long left = rc == 0 ? ftell(w.file) : 0;
-    if (rc == 0 && (fflush(w.file) != 0 || ferror(w.file) || left < 0)) {
-        rc = bats_error_set(err, BATS_ESYS, "the temporary file: %m");
-        left = 0;
-    }
+    struct writing w = {.terms = terms};
+    int rc = bats_part_take(view, write_all, &w, err);
     if (rc == 0)
-        rewind(w.file);
-    while (left > 0) {
-        size_t n = left < (long)sizeof block ? (size_t)left : sizeof block;
-        if (fread(block, n, 1, w.file) != 1)
-            rc = bats_error_set(err, BATS_ESYS, "the temporary file: %m");
-        left = rc == 0 ? left - (long)n : 0;
-        fwrite(block, rc == 0 ? n : 0, 1, out);
-    }
-    if (w.file != NULL)
-        fclose(w.file);
+        fwrite(w.bytes, 1, w.n, out);
+    drop(&w);
     return rc;
 }

@@ -338,6 +338,7 @@ static int recover(struct recover *r, const char *copy, const char *to,
 {
     int rc = bats_db_open(&r->from, copy, r->from.path, BATS_DB_DAMAGED, err);
 
+    bats_copy_remove();
     if (rc == 0)
         rc = check(r, err);
     if (rc == 0)
@@ -369,7 +370,6 @@ int bats_record_recover(const char *path, const char *to,
     if (rc < 0)
         return rc;
     rc = recover(&r, copy, to, err);
-    bats_copy_remove();
     bats_db_close(&r.from);
     bats_db_close(&r.to);
     if (rc < 0)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "record/graph.h"
 #include "record/read/part.h"
@@ -51,10 +50,7 @@ int bats_view_open(const char *path, struct bats_view **view,
 
     *view = NULL;
     if (rc == 0)
-        rc = bats_error_set(err, BATS_EINPUT, "%s: %s", path,
-                            access(path, F_OK) == 0
-                                ? "the record is empty: its run never began"
-                                : "there is no such record");
+        rc = bats_db_none(path, err);
     if (rc > 0 && (v == NULL || (v->path = strdup(path)) == NULL))
         rc = bats_no_memory(err);
     if (rc > 0)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "record/schema.h"
-#include "util/encode.h"
 #include "util/grow.h"
 
 /* ---- JSON ---- */
@@ -37,58 +36,38 @@ static bool is_number(const char *value)
     return *at == '\0' && at - value <= 15;
 }
 
-/* Size of `value` as a JSON string with quotes and NUL: each byte may become
- * six. */
-static size_t room_of(const char *value)
+static void put_text(struct bats_parameters *p, const char *value)
 {
-    return 6 * strlen(value) + 4;
-}
-
-/* Writes `value` as a JSON text; returns its end. */
-static char *put_text(char *to, const char *value)
-{
-    size_t size = 3 * strlen(value) + 1; /* bytes that are not UTF-8 */
-    char *valid = malloc(size);
-    if (valid == NULL)
-        return NULL;
-    bats_encode(BATS_ENCODE_UNICODE, valid, size, value);
-    *to++ = '"';
-    for (const char *at = valid; *at != '\0'; at++) {
-        unsigned char c = (unsigned char)*at;
-        if (c == '"' || c == '\\')
-            *to++ = '\\';
+    bats_text_cut(&p->value, 0);
+    bats_text_encode(&p->value, BATS_ENCODE_UNICODE, value);
+    bats_text_add(&p->text, "\"");
+    for (size_t i = 0; i < p->value.n; i++) {
+        unsigned char c = (unsigned char)p->value.bytes[i];
         if (c < ' ')
-            to += sprintf(to, "\\u%04x", c);
+            bats_text_format(&p->text, "\\u%04x", c);
         else
-            *to++ = (char)c;
+            bats_text_format(&p->text, "%s%c",
+                             c == '"' || c == '\\' ? "\\" : "", c);
     }
-    *to++ = '"';
-    free(valid);
-    return to;
+    bats_text_add(&p->text, "\"");
+    p->text.failed |= p->value.failed;
 }
 
 const char *bats_parameters_text(struct bats_parameters *p,
                                  const char *const *values, size_t n)
 {
-    size_t length = 0;
-    n = n < p->n ? n : p->n;
-    for (size_t i = 0; i < n; i++) {
-        size_t most = strlen(p->keys[i]) + room_of(values[i]) + 2;
-        if (!bats_grow(&p->text, &p->text_room, length + most, 1))
-            return NULL;
-        char *to = p->text + length;
-        *to++ = i == 0 ? '{' : ',';
-        to = stpcpy(to, p->keys[i]);
-        to = is_number(values[i]) ? stpcpy(to, values[i])
-                                  : put_text(to, values[i]);
-        if (to == NULL)
-            return NULL;
-        length = (size_t)(to - p->text);
+    bats_text_cut(&p->text, 0);
+    bats_text_add(&p->text, "{");
+    for (size_t i = 0; i < n && i < p->n; i++) {
+        bats_text_add(&p->text, i > 0 ? "," : "");
+        bats_text_add(&p->text, p->keys[i]);
+        if (is_number(values[i]))
+            bats_text_add(&p->text, values[i]);
+        else
+            put_text(p, values[i]);
     }
-    if (!bats_grow(&p->text, &p->text_room, length + 3, 1))
-        return NULL;
-    strcpy(p->text + length, n > 0 ? "}" : "{}");
-    return p->text;
+    bats_text_add(&p->text, "}");
+    return p->text.failed ? NULL : p->text.bytes;
 }
 
 void bats_parameters_release(struct bats_parameters *p)
@@ -96,7 +75,8 @@ void bats_parameters_release(struct bats_parameters *p)
     for (size_t i = 0; i < p->n; i++)
         free(p->keys[i]);
     free(p->keys);
-    free(p->text);
+    bats_text_release(&p->text);
+    bats_text_release(&p->value);
     *p = (struct bats_parameters){0};
 }
 
