@@ -284,6 +284,10 @@ $(call obj,$(filter-out %_property.c,$(UNIT_SRC))): private ALL_CFLAGS += -O0
 $(B)/obj/src/report/page.o: $(wildcard src/report/page/*)
 $(B)/obj/src/cli/help.o: src/cli/verbs.txt src/cli/options.txt src/doc/man.roff
 $(B)/obj/src/cli/complete.o: $(wildcard src/cli/complete.*sh)
+$(B)/obj/src/record/schema.o: src/record/schema.sql src/record/cluster_now.sql
+$(B)/obj/src/record/read/recover.o: src/record/read/mend.sql
+$(B)/obj/src/record/verify/verify.o: src/record/verify/verify.sql
+$(B)/obj/src/history/store.o: src/history/tables.sql src/history/merge.sql
 
 $(call obj,$(RUN_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags
 	$(say) MPICC $<

@@ -10,6 +10,7 @@
 
 #include "sql/db.h"
 #include "sql/texts.h"
+#include "util/asset.h"
 
 #define VERSION 3
 #define PATIENCE_MS 5000 /* wait for another process's transaction */
@@ -19,49 +20,8 @@ struct bats_store {
     char *path;
 };
 
-/* The comments are stored in the file: `.schema` of sqlite3 shows them. */
-static const char tables[] =
-    "CREATE TABLE run ( -- that were added, so that each counts once\n"
-    "  id INTEGER PRIMARY KEY, name TEXT UNIQUE,\n"
-    "  ended_s INTEGER); -- since 1970\n"
-    "CREATE TABLE kind ( -- of tasks, see bats-mpi history --help\n"
-    "  id INTEGER PRIMARY KEY, name TEXT UNIQUE);\n"
-    "CREATE TABLE cluster (\n"
-    "  id INTEGER PRIMARY KEY, name TEXT,\n"
-    "  site TEXT, hardware TEXT, -- '': not known\n"
-    "  UNIQUE (name, site, hardware));\n"
-    "CREATE TABLE runtime ( -- of tasks that were done\n"
-    "  kind INTEGER, cluster INTEGER,\n"
-    "  month INTEGER,   -- 202611\n"
-    "  run INTEGER,     -- run.id; 0: several, merged\n"
-    "  bags INTEGER, ended_s INTEGER, tasks INTEGER,\n"
-    "  sum_s REAL, squares REAL, -- of runtimes in seconds, and\n"
-    "  log_sum REAL, log_squares REAL, -- of their natural logarithms\n"
-    "  p10_s REAL, p50_s REAL, p90_s REAL, -- merged: their mean\n"
-    "  UNIQUE (kind, cluster, month, run));\n"
-    "CREATE VIEW past AS SELECT k.name AS kind, c.name AS cluster, c.site,\n"
-    "    c.hardware, month, bags, tasks, sum_s / tasks AS mean_s,\n"
-    "    p10_s, p50_s, p90_s, datetime(ended_s, 'unixepoch') AS ended\n"
-    "  FROM runtime r JOIN kind k ON k.id = r.kind\n"
-    "    JOIN cluster c ON c.id = r.cluster ORDER BY ended_s;\n";
-
-/* Since version 2. */
-static const char sweep_table[] =
-    "CREATE TABLE sweep ( -- runtimes by parameters, see bats/factors.h\n"
-    "  kind INTEGER, cluster INTEGER, run INTEGER, -- as in runtime\n"
-    "  sums TEXT, -- names of parameters, their number, and sums\n"
-    "  UNIQUE (kind, cluster, run));\n";
-
-/* Since version 3. */
-static const char memory_table[] =
-    "CREATE TABLE memory ( -- of tasks that were done, of all bags\n"
-    "  kind INTEGER,\n"
-    "  asked_kib INTEGER, -- 0: nothing\n"
-    "  used_kib INTEGER,  -- no more than this, see history/sizes.h\n"
-    "  cores INTEGER,     -- of each task\n"
-    "  slots INTEGER, node_kib INTEGER, -- of its machine; 0: not counted\n"
-    "  tasks INTEGER, sum_s REAL, -- and their runtimes\n"
-    "  UNIQUE (kind, asked_kib, used_kib, cores, slots, node_kib));\n";
+BATS_ASSET(tables_sql, "history/tables.sql");
+BATS_ASSET(merge_sql, "history/merge.sql");
 
 /* ---- SQLite ---- */
 
@@ -125,15 +85,8 @@ static int check_version(struct bats_store *s, bool create,
     if (version == VERSION || (version == 0 && !create))
         return 0;
     rc = run_sql(s, "BEGIN IMMEDIATE", err);
-    /* Another process may have been faster. */
-    if (rc == 0)
-        rc = bats_db_integer(&s->db, "PRAGMA user_version", &version, err);
-    if (rc == 0 && version == 0)
-        rc = run_sql(s, tables, err);
-    if (rc == 0 && version < 2)
-        rc = run_sql(s, sweep_table, err);
-    if (rc == 0 && version < 3)
-        rc = run_sql(s, memory_table, err);
+    if (rc == 0) /* another process may have been faster */
+        rc = run_sql(s, tables_sql.begin, err);
     if (rc == 0)
         rc = run_sql(s, "PRAGMA user_version = 3; COMMIT", err);
     return rc;
@@ -189,36 +142,7 @@ void bats_store_close(struct bats_store *store)
 
 /* ---- adding ---- */
 
-/* Merges older bags of each kind and cluster into one row per month. */
-static const char merge_sql[] =
-    "CREATE TEMP TABLE old AS SELECT rowid AS id FROM (SELECT rowid,"
-    "    row_number() OVER (PARTITION BY kind, cluster"
-    "      ORDER BY ended_s DESC, run DESC) AS place"
-    "  FROM runtime WHERE run > 0) WHERE place > 8;"
-    "INSERT INTO runtime SELECT kind, cluster, month, 0, sum(bags),"
-    "    max(ended_s), sum(tasks), sum(sum_s), sum(squares), sum(log_sum),"
-    "    sum(log_squares), sum(tasks * p10_s) / sum(tasks),"
-    "    sum(tasks * p50_s) / sum(tasks), sum(tasks * p90_s) / sum(tasks)"
-    "  FROM runtime WHERE rowid IN (SELECT id FROM old)"
-    "  GROUP BY kind, cluster, month"
-    "  ON CONFLICT (kind, cluster, month, run) DO UPDATE SET"
-    "    p10_s = (tasks * p10_s + excluded.tasks * excluded.p10_s)"
-    "      / (tasks + excluded.tasks),"
-    "    p50_s = (tasks * p50_s + excluded.tasks * excluded.p50_s)"
-    "      / (tasks + excluded.tasks),"
-    "    p90_s = (tasks * p90_s + excluded.tasks * excluded.p90_s)"
-    "      / (tasks + excluded.tasks),"
-    "    bags = bags + excluded.bags,"
-    "    ended_s = max(ended_s, excluded.ended_s),"
-    "    tasks = tasks + excluded.tasks, sum_s = sum_s + excluded.sum_s,"
-    "    squares = squares + excluded.squares,"
-    "    log_sum = log_sum + excluded.log_sum,"
-    "    log_squares = log_squares + excluded.log_squares;"
-    "DELETE FROM runtime WHERE rowid IN (SELECT id FROM old);"
-    "DROP TABLE old;"
-    "DELETE FROM sweep WHERE (kind, cluster, run) NOT IN"
-    "  (SELECT kind, cluster, run FROM runtime)";
-_Static_assert(BATS_PAST_BAGS == 8, "merge_sql says so");
+_Static_assert(BATS_PAST_BAGS == 8, "merge.sql says so");
 
 static int32_t month_of(int64_t ended_s)
 {
@@ -314,7 +238,7 @@ static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
     for (size_t i = 0; rc == 0 && i < gather->n_sizes; i++)
         rc = add_size(s, kinds->kind[gather->sizes[i].kind].name,
                       &gather->sizes[i], err);
-    return rc == 0 ? run_sql(s, merge_sql, err) : rc;
+    return rc == 0 ? run_sql(s, merge_sql.begin, err) : rc;
 }
 
 int bats_store_has(struct bats_store *s, const char *run,

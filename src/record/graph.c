@@ -124,13 +124,12 @@ int bats_record_graph_read(struct bats_db *db, int64_t session,
 }
 
 int bats_record_graph_prepare(struct bats_db *from, struct bats_db *to,
-                              bool *has, struct bats_error *err)
+                              struct bats_error *err)
 {
     int64_t n = 0;
-    *has = bats_db_integer(from,
-                           "SELECT count(*) FROM sqlite_schema WHERE "
-                           "type = 'table' AND name = 'graph'",
-                           &n, NULL) == 0 &&
-           n > 0;
-    return *has ? bats_db_run(to, table_sql, err) : 0;
+    bats_db_integer(from,
+                    "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
+                    " AND name = 'graph'",
+                    &n, NULL);
+    return n > 0 ? bats_db_run(to, table_sql, err) : 0;
 }

@@ -23,6 +23,6 @@ int bats_record_graph_read(struct bats_db *db, int64_t session,
 
 /* Creates the table in `to` if `from` has it. */
 int bats_record_graph_prepare(struct bats_db *from, struct bats_db *to,
-                              bool *has, struct bats_error *err);
+                              struct bats_error *err);
 
 #endif

@@ -92,25 +92,26 @@ static const char *const changes[] = {
     "UPDATE OR IGNORE %1$s SET %2$s = json_remove(%2$s, " LEAF ")" ROW,
 };
 
-/* The name of one of the columns of `table`. */
-static void draw_column(sqlite3 *db, const char *table, unsigned drawn,
-                        char name[32])
+/* The drawn one of the names that `sql` yields. */
+static void draw_name(sqlite3 *db, const char *sql, const char *table,
+                      unsigned drawn, char name[32])
 {
     sqlite3_stmt *s;
-
-    snprintf(name, 32, "rowid");
-    if (sqlite3_prepare_v2(
-            db,
-            "SELECT name FROM pragma_table_info(?1) LIMIT 1 OFFSET ?2 % "
-            "(SELECT count(*) FROM pragma_table_info(?1))",
-            -1, &s, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
         return;
-    sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 2, drawn);
+    sqlite3_bind_int64(s, 1, drawn);
+    sqlite3_bind_text(s, 2, table, -1, SQLITE_STATIC);
     if (sqlite3_step(s) == SQLITE_ROW)
         snprintf(name, 32, "%s", sqlite3_column_text(s, 0));
     sqlite3_finalize(s);
 }
+
+#define TABLES "FROM sqlite_schema WHERE type = 'table'"
+static const char table_sql[] = "SELECT name " TABLES " ORDER BY rowid LIMIT 1"
+                                " OFFSET ?1 % (SELECT count(*) " TABLES ")";
+static const char column_sql[] =
+    "SELECT name FROM pragma_table_info(?2) LIMIT 1 OFFSET ?1 % "
+    "(SELECT count(*) FROM pragma_table_info(?2))";
 
 /* A number at the edge of something, or what libFuzzer makes of a word. */
 static size_t draw_value(unsigned *state, char value[64])
@@ -150,7 +151,7 @@ static bool change_rows(uint8_t *data, size_t *size, size_t max_size,
     sqlite3 *db = NULL;
     sqlite3_int64 n = (sqlite3_int64)*size;
     uint8_t *copy = sqlite3_malloc64((sqlite3_uint64)n);
-    char column[32], value[64];
+    char table[32] = "meta", column[32] = "rowid", value[64];
 
     must(copy != NULL);
     memcpy(copy, data, *size);
@@ -161,11 +162,8 @@ static bool change_rows(uint8_t *data, size_t *size, size_t max_size,
                                  SQLITE_DESERIALIZE_RESIZEABLE) == SQLITE_OK);
     sqlite3_exec(db, "PRAGMA journal_mode = OFF", NULL, NULL, NULL);
     for (unsigned i = 1 + draw(state, 3); i > 0; i--) {
-        const char *table =
-            bats_schema_tables[draw(state, (unsigned)bats_schema_n_tables)];
-        if (draw(state, 2) == 0)
-            table = "history";
-        draw_column(db, table, draw(state, 64), column);
+        draw_name(db, table_sql, NULL, draw(state, 64), table);
+        draw_name(db, column_sql, table, draw(state, 64), column);
         size_t length = draw_value(state, value);
         change(db, changes[draw(state, sizeof changes / sizeof *changes)],
                table, column, value, length, draw(state, 1 << 20));

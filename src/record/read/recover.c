@@ -10,6 +10,8 @@
 #include "record/graph.h"
 #include "record/read/copy.h"
 #include "record/schema.h"
+#include "sql/texts.h"
+#include "util/asset.h"
 #include "util/text.h"
 
 /* limit of probes for rows between holes; about a second */
@@ -216,54 +218,7 @@ static int save_table(struct recover *r, const char *table,
 
 /* ---- the whole record ---- */
 
-/* Tables of sums may also lose rows. They are rebuilt from the other tables as
- * far as possible; saved rows are kept, as they may be more complete. Only
- * `now` is recounted. */
-static const char mend_sql[] =
-    "WITH x AS (SELECT task, max(CASE outcome WHEN 0 THEN seq END) AS seq,"
-    "  count(attempt) AS executions,"
-    "  total(outcome NOT IN (1, 3, 6)) AS attempts"
-    "  FROM execution GROUP BY task)"
-    "INSERT INTO task_now (task, number, removed, state, executions, attempts,"
-    "  failures, losses, yields, session, machine, cluster, host, exit_status,"
-    "  signal, start_us, wall_us, cpu_us, max_rss_kib, cost)"
-    " SELECT t.id, t.number,"
-    "  t.number IN (SELECT number FROM task_now WHERE NOT removed),"
-    "  iif(e.seq IS NULL, 0, 1 + (e.exit_status != 0 OR e.signal != 0)),"
-    "  coalesce(x.executions, 0), CAST(coalesce(x.attempts, 0) AS INTEGER),"
-    "  0, 0, 0, e.session, e.machine, c.name, coalesce(e.host, m.host),"
-    "  e.exit_status,"
-    "  e.signal, e.start_us, e.wall_us, e.user_us + e.system_us,"
-    "  e.max_rss_kib, e.wall_us * s.time_scale / s.window_us"
-    "   * c.charge / m.slots"
-    " FROM task t LEFT JOIN x ON x.task = t.id"
-    "  LEFT JOIN execution e ON e.seq = x.seq"
-    "  LEFT JOIN session s ON s.id = e.session"
-    "  LEFT JOIN machine m ON m.session = e.session AND m.id = e.machine"
-    "  LEFT JOIN cluster c ON c.session = m.session AND c.id = m.cluster"
-    " WHERE t.id NOT IN (SELECT task FROM task_now WHERE task NOT NULL);"
-
-    "INSERT OR IGNORE INTO account (session, id, budget, before, charged)"
-    " SELECT id, 0, budget, (SELECT coalesce(sum(amount), 0) FROM charge"
-    "   WHERE account = 0 AND session < s.id),"
-    "  (SELECT coalesce(sum(amount), 0) FROM charge"
-    "   WHERE account = 0 AND session = s.id) FROM session s;"
-
-    BATS_SCHEMA_CLUSTERS_NOW ";"
-
-    "INSERT OR IGNORE INTO now (id, session, time_us, ending, choosing)"
-    " SELECT 1, id, max(coalesce(ended_us, 0), (SELECT coalesce(max(ended_us),"
-    "  0) FROM execution WHERE session = s.id)), 0, 0 FROM session s"
-    "  ORDER BY id DESC LIMIT 1;"
-    "UPDATE now SET"
-    " seq = (" BATS_SCHEMA_LAST_SEQ "),"
-    " pending = (SELECT count(*) FROM tasks WHERE state = 'pending'),"
-    " running = (SELECT count(*) FROM tasks WHERE state = 'running'),"
-    " done = (SELECT count(*) FROM tasks WHERE state = 'done'),"
-    " failed = (SELECT count(*) FROM tasks WHERE state = 'failed'),"
-    " skipped = (SELECT count(*) FROM tasks WHERE state = 'skipped'),"
-    " removed = (SELECT count(*) FROM tasks WHERE state = 'removed'),"
-    " preempted = (SELECT count(*) FROM execution WHERE outcome = 1)";
+BATS_ASSET(mend_sql, "record/read/mend.sql");
 
 /* Saves one table, and counts it. */
 static int save_and_count(struct recover *r, const char *table,
@@ -285,19 +240,32 @@ static int save_and_count(struct recover *r, const char *table,
 
 static int save_all(struct recover *r, struct bats_error *err)
 {
-    bool has_graph = false;
+    struct bats_texts texts = {0};
+    const char **tables = NULL;
+    size_t n = 0;
     int rc = bats_db_run(&r->to, "BEGIN; DELETE FROM meta", err);
 
-    for (size_t i = 0; rc == 0 && i < bats_schema_n_tables; i++)
-        rc = save_and_count(r, bats_schema_tables[i], err);
     if (rc == 0)
-        rc = bats_record_graph_prepare(&r->from, &r->to, &has_graph, err);
-    if (rc == 0 && has_graph)
-        rc = save_and_count(r, "graph", err);
+        rc = bats_record_graph_prepare(&r->from, &r->to, err);
+    if (rc == 0)
+        rc = bats_db_list(&r->to,
+                          "SELECT name FROM sqlite_schema WHERE type = 'table'"
+                          " ORDER BY rowid",
+                          bats_db_text, sizeof *tables, &tables, &n, &texts,
+                          err);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = save_and_count(r, tables[i], err);
+    free(tables);
+    bats_texts_release(&texts);
     if (rc == 0)
         rc = bats_schema_view_tasks(&r->to, err);
     if (rc == 0)
-        rc = bats_db_run(&r->to, mend_sql, err);
+        rc = bats_schema_cluster_now(&r->to, err);
+    if (rc == 0)
+        rc = bats_db_run(&r->to, mend_sql.begin, err);
+    if (rc == 0)
+        rc = bats_db_run(
+            &r->to, "UPDATE now SET seq = (" BATS_SCHEMA_LAST_SEQ ")", err);
     if (rc == 0)
         rc = bats_db_run(&r->to, "COMMIT", err);
     if (rc == 0)
@@ -327,8 +295,7 @@ static bool is_whole(struct bats_db *db)
 {
     static const struct bats_db_column column[] = {{BATS_DB_CHARS, 0, 8}, {0}};
     char word[8] = "";
-    return !bats_db_is_cut_off(db, "main") &&
-           bats_db_get(db, "PRAGMA integrity_check(1)", column, word, NULL,
+    return bats_db_get(db, "PRAGMA integrity_check(1)", column, word, NULL,
                        NULL, 0) == 0 &&
            strcmp(word, "ok") == 0;
 }
@@ -338,6 +305,7 @@ static int recover(struct recover *r, const char *copy, const char *to,
 {
     int rc = bats_db_open(&r->from, copy, r->from.path, BATS_DB_DAMAGED, err);
 
+    bool is_cut = rc == 0 && bats_db_is_cut_off(&r->from, "main");
     bats_copy_remove();
     if (rc == 0)
         rc = check(r, err);
@@ -351,7 +319,8 @@ static int recover(struct recover *r, const char *copy, const char *to,
         rc = bats_error_set(err, BATS_EINPUT, "%s: nothing in it is readable",
                             r->from.path);
     if (rc == 0)
-        r->recovery->is_whole = r->recovery->holes == 0 && is_whole(&r->from);
+        r->recovery->is_whole =
+            !is_cut && r->recovery->holes == 0 && is_whole(&r->from);
     return rc;
 }
 

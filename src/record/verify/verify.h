@@ -9,8 +9,8 @@
 #ifndef BATS_RECORD_VERIFY_H
 #define BATS_RECORD_VERIFY_H
 
-#include "sql/texts.h"
 #include "record/read/view.h"
+#include "sql/texts.h"
 
 /* Most differences listed per kind. */
 #define BATS_VERIFY_MAX 10

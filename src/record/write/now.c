@@ -256,7 +256,7 @@ int bats_now_begin(struct bats_record *r,
     if (rc == 0)
         rc = make_machines(now, session, err);
     if (rc == 0)
-        rc = bats_db_run(&r->db, BATS_SCHEMA_CLUSTERS_NOW, err);
+        rc = bats_schema_cluster_now(&r->db, err);
     if (rc == 0)
         rc = make_tasks(r, engine, err);
     if (rc == 0)

@@ -8,7 +8,7 @@
  * Model: plain tables. Events (execution, charge, decision, happened) are rows
  * that are only ever added, with one common counter (`seq`, the order of
  * events). The current state (task_now, running, account, lease, now) is
- * updated in the same commit, so that readers need not compute it. schema.c
+ * updated in the same commit, so that readers need not compute it. schema.sql
  * has the tables and the meaning of each column.
  *
  *     bats_record_open(path, &r, &err);            before anything is started
