@@ -10,6 +10,10 @@
 #include "input/sweep/sweep.h"
 #include "input/textfile.h"
 #include "input/workflow/workflow.h"
+#include "util/grow.h"
+
+/* Linux's limit for the bytes of an argument (MAX_ARG_STRLEN) */
+#define LONGEST 131071
 
 /* ---- a bag of a workflow ---- */
 
@@ -238,6 +242,64 @@ int bats_bagfile_of_sweep(struct bats_sweep *sweep, struct bats_bagfile **bag,
     else
         *bag = b;
     return code;
+}
+
+/* ---- a bag to which tasks are added while it is run ---- */
+
+int bats_bagfile_open(const char *name, uint32_t room,
+                      struct bats_bagfile **bag, struct bats_error *err)
+{
+    struct bats_bagfile *b = calloc(1, sizeof *b);
+    if (b) {
+        b->name = strdup(name);
+        b->text = calloc(1, 1); /* serves as empty prefix and suffix */
+        b->groups = calloc(1, sizeof *b->groups);
+    }
+    if (!b || !b->name || !b->text || !b->groups) {
+        bats_bagfile_destroy(b);
+        return bats_no_memory(err);
+    }
+    b->n_groups = b->groups_room = 1;
+    b->text_n = b->text_room = 1;
+    b->room = room;
+    *bag = b;
+    return 0;
+}
+
+static int check(const struct bats_bagfile *bag, const char *command, size_t n,
+                 struct bats_error *err)
+{
+    bool is_builtin;
+    bats_time duration;
+    if (bag->n_tasks >= bag->room)
+        return bats_refuse(err, "the bag is full: it has %lu tasks",
+                           (unsigned long)bag->room);
+    if (command[strspn(command, BLANKS "\n")] == '\0')
+        return bats_refuse(err, "the command is empty");
+    if (n > LONGEST)
+        return bats_refuse(err,
+                           "the command has %zu bytes, and a process can be "
+                           "given %d: put it into a file",
+                           n, LONGEST);
+    return bats_builtin_parse(command, &is_builtin, &duration, err);
+}
+
+int bats_bagfile_add(struct bats_bagfile *bag, const char *command,
+                     struct bats_error *err)
+{
+    size_t n = strlen(command);
+    int code = check(bag, command, n, err);
+    if (code)
+        return code;
+    if (!bats_grow(&bag->text, &bag->text_room, bag->text_n + n + 1, 1))
+        return bats_no_memory(err);
+    code = bats_bag_add_entry(bag, bag->text_n, bag->n_tasks + 1, err);
+    if (code)
+        return code;
+    memcpy(bag->text + bag->text_n, command, n + 1);
+    bag->n_tasks++;
+    bag->text_n += n + 1;
+    return 0;
 }
 
 void bats_bagfile_destroy(struct bats_bagfile *bag)

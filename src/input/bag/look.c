@@ -1,5 +1,4 @@
-/* look: what a bag says about its tasks; and bags to which tasks are added
- * while they are run. See bagfile.h. */
+/* look: what a bag says about its tasks. See bagfile.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +9,6 @@
 #include "input/workflow/workflow.h"
 #include "util/grow.h"
 #include "util/hash.h"
-
-/* Linux's limit for the bytes of an argument (MAX_ARG_STRLEN) */
-#define LONGEST 131071
 
 int bats_bagfile_hash(const struct bats_bagfile *bag, uint64_t *hash,
                       struct bats_error *err)
@@ -190,8 +186,6 @@ int bats_builtin_parse(const char *command, bool *is_builtin,
     return bats_error_prefix(err, code, "@sleep: ");
 }
 
-/* ---- open bags ---- */
-
 int bats_bag_add_entry(struct bats_bagfile *bag, size_t offset, uint32_t line,
                        struct bats_error *err)
 {
@@ -203,61 +197,5 @@ int bats_bag_add_entry(struct bats_bagfile *bag, size_t offset, uint32_t line,
         return bats_no_memory(err);
     bag->offset[bag->n_entries] = offset;
     bag->line[bag->n_entries++] = line;
-    return 0;
-}
-
-int bats_bagfile_open(const char *name, uint32_t room,
-                      struct bats_bagfile **bag, struct bats_error *err)
-{
-    struct bats_bagfile *b = calloc(1, sizeof *b);
-    if (b) {
-        b->name = strdup(name);
-        b->text = calloc(1, 1); /* serves as empty prefix and suffix */
-        b->groups = calloc(1, sizeof *b->groups);
-    }
-    if (!b || !b->name || !b->text || !b->groups) {
-        bats_bagfile_destroy(b);
-        return bats_no_memory(err);
-    }
-    b->n_groups = b->groups_room = 1;
-    b->text_n = b->text_room = 1;
-    b->room = room;
-    *bag = b;
-    return 0;
-}
-
-static int check(const struct bats_bagfile *bag, const char *command, size_t n,
-                 struct bats_error *err)
-{
-    bool is_builtin;
-    bats_time duration;
-    if (bag->n_tasks >= bag->room)
-        return bats_refuse(err, "the bag is full: it has %lu tasks",
-                           (unsigned long)bag->room);
-    if (command[strspn(command, BLANKS "\n")] == '\0')
-        return bats_refuse(err, "the command is empty");
-    if (n > LONGEST)
-        return bats_refuse(err,
-                           "the command has %zu bytes, and a process can be "
-                           "given %d: put it into a file",
-                           n, LONGEST);
-    return bats_builtin_parse(command, &is_builtin, &duration, err);
-}
-
-int bats_bagfile_add(struct bats_bagfile *bag, const char *command,
-                     struct bats_error *err)
-{
-    size_t n = strlen(command);
-    int code = check(bag, command, n, err);
-    if (code)
-        return code;
-    if (!bats_grow(&bag->text, &bag->text_room, bag->text_n + n + 1, 1))
-        return bats_no_memory(err);
-    code = bats_bag_add_entry(bag, bag->text_n, bag->n_tasks + 1, err);
-    if (code)
-        return code;
-    memcpy(bag->text + bag->text_n, command, n + 1);
-    bag->n_tasks++;
-    bag->text_n += n + 1;
     return 0;
 }

@@ -3,7 +3,7 @@
  *
  * Layer: input, private to bagfile.c and bag/. bagfile.c loads a bag of any
  * kind: read.c reads a text and the directives in it, traits.c those with keys
- * and values; look.c reports the content of the bag, and fills open ones.
+ * and values; look.c reports the content of the bag.
  */
 #ifndef BATS_BAG_STATE_H
 #define BATS_BAG_STATE_H
