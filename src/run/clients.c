@@ -62,13 +62,13 @@ static int listen_at(struct bats_clients *c, struct bats_error *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     if (strlen(c->path) >= sizeof at.sun_path)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s: the path of a socket has at most %zu "
-                              "bytes: start the run in another directory",
-                              c->path, sizeof at.sun_path - 1);
+        return bats_refuse(err,
+                           "%s: the path of a socket has at most %zu "
+                           "bytes: start the run in another directory",
+                           c->path, sizeof at.sun_path - 1);
     strcpy(at.sun_path, c->path);
     if (is_in_use(&at))
-        return bats_error_set(err, BATS_EINPUT, "%s is in use", c->path);
+        return bats_refuse(err, "%s is in use", c->path);
     unlink(c->path);
     c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     c->poll = epoll_create1(EPOLL_CLOEXEC);
@@ -79,9 +79,7 @@ static int listen_at(struct bats_clients *c, struct bats_error *err)
     struct epoll_event event = {.events = EPOLLIN};
     ok = ok && listen(c->listener, SOMAXCONN) == 0 && prepare(c->listener) &&
          epoll_ctl(c->poll, EPOLL_CTL_ADD, c->listener, &event) == 0;
-    return ok ? 0
-              : bats_error_set(err, BATS_EINPUT, "%s: %s", c->path,
-                               strerror(errno));
+    return ok ? 0 : bats_refuse(err, "%s: %s", c->path, strerror(errno));
 }
 
 int bats_clients_open(const char *path, struct bats_clients **clients,
@@ -164,9 +162,8 @@ static int take_line(struct client *c, const char *line, size_t n,
     if (json_is_object(request))
         answer = take(context, c->number, request, &refusal);
     else
-        bats_error_set(&refusal, BATS_EINPUT,
-                       "a request must be a JSON object: %s",
-                       request != NULL ? "this is not one" : why.text);
+        bats_refuse(&refusal, "a request must be a JSON object: %s",
+                    request != NULL ? "this is not one" : why.text);
     json_decref(request);
     if (answer == NULL && refusal.code != BATS_EINPUT) {
         *err = refusal;

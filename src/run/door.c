@@ -43,8 +43,7 @@ static bool copy(char *to, size_t size, const char *text)
 
 static int failed(const char *path, struct bats_error *err)
 {
-    return bats_error_set(err, BATS_EINPUT, "%.300s: %s", path,
-                          strerror(errno));
+    return bats_refuse(err, "%.300s: %s", path, strerror(errno));
 }
 
 static bool print(int fd, const struct bats_door *door)
@@ -85,10 +84,10 @@ static int publish(int fd, const char *new, const char *path,
     bool written = print(fd, door);
     fcntl(fd, F_OFD_SETLK, &flock);
     if (is_held(path))
-        return bats_error_set(err, BATS_EINPUT,
-                              "%.300s: another run uses this file for its "
-                              "workers",
-                              path);
+        return bats_refuse(err,
+                           "%.300s: another run uses this file for its "
+                           "workers",
+                           path);
     return written && rename(new, path) == 0 ? 0 : failed(path, err);
 }
 
@@ -97,8 +96,7 @@ int bats_door_write(const char *path, const struct bats_door *door, int *fd,
 {
     char new[PATH_MAX];
     if (snprintf(new, sizeof new, "%s.XXXXXX", path) >= (int)sizeof new)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%.300s...: this name is too long", path);
+        return bats_refuse(err, "%.300s...: this name is too long", path);
     *fd = mkostemp(new, O_CLOEXEC); /* makes the file with mode 0600 */
     if (*fd < 0)
         return failed(new, err);
@@ -158,21 +156,20 @@ static int parse(int fd, const char *path, struct bats_door *door,
     const json_t *version = json_object_get(file, "bats-mpi");
     int rc = 0;
     if (file == NULL)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%.300s:%d: this is not a file for workers: %s",
-                            path, why.line, why.text);
+        rc = bats_refuse(err, "%.300s:%d: this is not a file for workers: %s",
+                         path, why.line, why.text);
     else if (json_is_integer(version) &&
              json_integer_value(version) != BATS_PROTO_VERSION)
-        rc = bats_error_set(
-            err, BATS_EINPUT,
+        rc = bats_refuse(
+            err,
             "%.300s: the master speaks version %d of the protocol, this is "
             "version %d: both must be the same bats-mpi",
             path, (int)json_integer_value(version), BATS_PROTO_VERSION);
     else if (!take(file, door))
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%.300s: this is not a file for workers: a value "
-                            "is wrong or missing",
-                            path);
+        rc = bats_refuse(err,
+                         "%.300s: this is not a file for workers: a value "
+                         "is wrong or missing",
+                         path);
     json_decref(file);
     return rc;
 }
@@ -188,10 +185,10 @@ int bats_door_read(const char *path, struct bats_door *door,
     int rc = fstat(fd, &status) != 0 ? failed(path, err) : 0;
     if (rc == 0 && (!S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
                     (status.st_mode & 077) != 0))
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%.300s: it must be your file, and only you may "
-                            "read it (mode 0600)",
-                            path);
+        rc = bats_refuse(err,
+                         "%.300s: it must be your file, and only you may "
+                         "read it (mode 0600)",
+                         path);
     if (rc == 0)
         rc = parse(fd, path, door, err);
     close(fd);
@@ -266,16 +263,13 @@ static int decode(const struct bats_auth *auth, const char *credential,
     munge_err_t code =
         munge_decode(credential, context, (void **)&said, &n, &user, &group);
     if (code != EMUNGE_SUCCESS)
-        rc = bats_error_set(err, BATS_EINPUT, "MUNGE: %s",
-                            munge_strerror(code));
+        rc = bats_refuse(err, "MUNGE: %s", munge_strerror(code));
     else if (user != geteuid())
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "it runs as another user (%ld, not %ld)",
-                            (long)user, (long)geteuid());
+        rc = bats_refuse(err, "it runs as another user (%ld, not %ld)",
+                         (long)user, (long)geteuid());
     else if (n != sizeof *said ||
              memcmp(said->purpose, PURPOSE, sizeof PURPOSE) != 0)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "its credential is for something else");
+        rc = bats_refuse(err, "its credential is for something else");
     else
         memcpy(key, said->key, BATS_TLS_KEY);
     free(said);
@@ -349,18 +343,17 @@ int bats_auth_choose(struct bats_auth *auth, struct bats_error *err)
     return bats_error_set(err, BATS_ESYS, "bats-mpi was built without GnuTLS");
 #endif
     if (socket != NULL && !copy(auth->socket, sizeof auth->socket, socket))
-        return bats_error_set(err, BATS_EINPUT,
-                              "BATS_MUNGE_SOCKET: the path of a socket cannot "
-                              "be this long");
+        return bats_refuse(err,
+                           "BATS_MUNGE_SOCKET: the path of a socket cannot "
+                           "be this long");
     if (wanted == NULL)
         return try(auth, BATS_AUTH_MUNGE, NULL) == 0
                    ? 0
                    : try(auth, BATS_AUTH_SECRET, err);
     return way != BATS_AUTH_NONE
                ? try(auth, way, err)
-               : bats_error_set(err, BATS_EINPUT,
-                                "BATS_AUTH is '%s', not munge or secret",
-                                wanted);
+               : bats_refuse(err, "BATS_AUTH is '%s', not munge or secret",
+                             wanted);
 }
 
 /* ---- without waiting ---- */

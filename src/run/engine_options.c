@@ -45,13 +45,13 @@ static int take_profile(struct bats_engine_options *e,
             }
     }
     if (n == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the profile knows none of the clusters of this "
-                              "run: %s of the run, %s of the profile",
-                              p->clusters[0].name,
-                              profile->n_clusters > 0
-                                  ? profile->clusters[0].cluster.name
-                                  : "none");
+        return bats_refuse(err,
+                           "the profile knows none of the clusters of this "
+                           "run: %s of the run, %s of the profile",
+                           p->clusters[0].name,
+                           profile->n_clusters > 0
+                               ? profile->clusters[0].cluster.name
+                               : "none");
     e->options.sampling.observations = e->seen;
     e->options.sampling.n_observations = n;
     return 0;
@@ -74,19 +74,13 @@ void bats_engine_options_release(struct bats_engine_options *e)
     free(e->category);
 }
 
-static bats_time virtual_time(const struct bats_run_options *o,
-                              int64_t real_us)
-{
-    return (bats_time)llround((double)real_us * o->time_scale);
-}
-
 int bats_engine_options(const struct bats_run_options *o,
                         const struct bats_survey *survey,
                         struct bats_engine_options *e, struct bats_error *err)
 {
     const struct bats_platform *p = &survey->platform;
     /* A process may use the whole grace time to stop; a timer needs none. */
-    bats_time lead = virtual_time(o, o->grace_ms * 1000);
+    bats_time lead = bats_virtual_time(o, o->grace_ms * 1000);
     if (lead > p->window / 12)
         lead = p->window / 12;
     if (only_builtins(o->bag))
@@ -109,7 +103,8 @@ int bats_engine_options(const struct bats_run_options *o,
     s->budget = bats_survey_budget(survey);
     s->billing = survey->billing;
     s->preempt_lead = lead;
-    s->prefetch = o->delay_us > 0 ? 0 : virtual_time(o, BATS_BATCH_AHEAD_US);
+    s->prefetch =
+        o->delay_us > 0 ? 0 : bats_virtual_time(o, BATS_BATCH_AHEAD_US);
     s->in_order = !bats_draws_at_random(o, p);
     s->goal.deadline = survey->deadline;
     s->rules.time_limit = survey->time_limit;

@@ -81,6 +81,15 @@ struct bats_executor {
     struct bats_text common, variables;
 };
 
+/* The time in so many microseconds; INT64_MAX: never, if 0 or too far off. */
+static int64_t in(int64_t us)
+{
+    int64_t at_us;
+    return us > 0 && bats_units_add(bats_clock_now_us(), us, &at_us)
+               ? at_us
+               : INT64_MAX;
+}
+
 static bool offer_lines(void *context, uint32_t task, int stream,
                         const char *bytes, size_t n)
 {
@@ -199,6 +208,17 @@ static int take_next(struct bats_executor *x, struct bats_error *err)
     return rc;
 }
 
+/* Unlinks the entry that `at` points to. */
+static struct waiting *unhook(struct bats_executor *x, struct waiting **at)
+{
+    struct waiting *w = *at;
+    *at = w->next;
+    if (x->last == &w->next)
+        x->last = at;
+    x->n_waiting--;
+    return w;
+}
+
 int bats_executor_spare(struct bats_executor *x, pid_t pid,
                         struct bats_error *err)
 {
@@ -212,11 +232,8 @@ void bats_executor_destroy(struct bats_executor *executor)
     if (executor->runner != NULL)
         bats_runner_destroy(executor->runner);
     bats_pernode_destroy(executor->node);
-    while (executor->first != NULL) {
-        struct waiting *w = executor->first;
-        executor->first = w->next;
-        free(w);
-    }
+    while (executor->first != NULL)
+        free(unhook(executor, &executor->first));
     free(executor->running);
     bats_text_release(&executor->next);
     bats_text_release(&executor->common);
@@ -226,11 +243,10 @@ void bats_executor_destroy(struct bats_executor *executor)
     free(executor);
 }
 
-static void never_started(struct bats_executor *x, uint32_t task,
-                          uint32_t attempt)
+static void never_started(struct bats_executor *x, const struct bats_assign *a)
 {
     struct bats_task_result result = {
-        .task = task, .attempt = attempt, .cancelled = true};
+        .task = a->task, .attempt = a->attempt, .cancelled = true};
     x->sink.result(x->sink.context, &result);
 }
 
@@ -266,7 +282,7 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
     struct bats_assign a;
     while (bats_proto_next_assign(assign, &a)) {
         if (executor->stopping) {
-            never_started(executor, a.task, a.attempt);
+            never_started(executor, &a);
             continue;
         }
         struct waiting *w = copy(&a);
@@ -279,15 +295,12 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
     return 0;
 }
 
-/* Unlinks the entry that `at` points to. */
-static struct waiting *unhook(struct bats_executor *x, struct waiting **at)
+/* Reports the entry, which has never started, and frees it. */
+static void drop(struct bats_executor *x, struct waiting **at)
 {
-    struct waiting *w = *at;
-    *at = w->next;
-    if (x->last == &w->next)
-        x->last = at;
-    x->n_waiting--;
-    return w;
+    struct waiting *w = unhook(x, at);
+    never_started(x, &w->a);
+    free(w);
 }
 
 static int tell_result(struct bats_executor *x,
@@ -321,9 +334,7 @@ static int cancel(struct bats_executor *executor, uint32_t task,
     }
     for (struct waiting **at = &executor->first; *at; at = &(*at)->next)
         if ((*at)->a.task == task) {
-            struct waiting *w = unhook(executor, at);
-            never_started(executor, task, w->a.attempt);
-            free(w);
+            drop(executor, at);
             return 0;
         }
     return 0;
@@ -362,11 +373,8 @@ int bats_executor_obey(struct bats_executor *executor,
 void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
 {
     executor->stopping = true;
-    while (executor->first != NULL) {
-        struct waiting *w = unhook(executor, &executor->first);
-        never_started(executor, w->a.task, w->a.attempt);
-        free(w);
-    }
+    while (executor->first != NULL)
+        drop(executor, &executor->first);
     struct bats_error why;
     if (executor->is_silent)
         break_silence(executor, &why);
@@ -375,20 +383,18 @@ void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
         return;
     if (grace_us > 0) {
         bats_runner_cancel(executor->runner);
-        if (!bats_units_add(bats_clock_now_us(), grace_us,
-                            &executor->kill_at_us))
-            executor->kill_at_us = INT64_MAX;
+        executor->kill_at_us = in(grace_us);
     } else {
         bats_runner_kill(executor->runner);
     }
 }
 
-static void drop_result(void *context, const struct bats_task_result *result)
+static void ignore_result(void *context, const struct bats_task_result *result)
 {
     (void)context, (void)result;
 }
 
-static bool drop_lines(void *context, const struct bats_output_lines *output)
+static bool ignore_lines(void *context, const struct bats_output_lines *output)
 {
     (void)context, (void)output;
     return true;
@@ -399,7 +405,7 @@ void bats_executor_wind_up(struct bats_executor *executor)
     struct bats_runner_result r;
     struct bats_error err;
     executor->sink =
-        (struct bats_executor_sink){NULL, drop_result, drop_lines};
+        (struct bats_executor_sink){NULL, ignore_result, ignore_lines};
     executor->holds = false;
     bats_executor_stop(executor, INT64_MAX);
     while (bats_runner_busy(executor->runner) &&
@@ -513,10 +519,7 @@ static void fall_silent(struct bats_executor *x,
                         const struct bats_runner_result *r)
 {
     x->is_silent = true;
-    x->noticed_at_us = INT64_MAX;
-    if (x->running->a.noticed_us > 0)
-        bats_units_add(bats_clock_now_us(), x->running->a.noticed_us,
-                       &x->noticed_at_us);
+    x->noticed_at_us = in(x->running->a.noticed_us);
     x->lost = *r;
     forget_lines(x);
 }
@@ -581,9 +584,7 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     };
     x->is_cancelled = false;
     bool begins_lost = w->a.lost_us == 1;
-    x->lost_at_us = INT64_MAX;
-    if (w->a.lost_us > 0)
-        bats_units_add(bats_clock_now_us(), w->a.lost_us, &x->lost_at_us);
+    x->lost_at_us = in(w->a.lost_us);
     if (begins_lost)
         fall_silent(x, &(struct bats_runner_result){
                            .task = w->a.task,
@@ -690,57 +691,60 @@ static int send_lines(struct bats_executor *x, struct bats_error *err)
     return 0;
 }
 
-int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
+/* The time until `at_us` (INT64_MAX: never), at most `most_us`. */
+static int64_t until(int64_t at_us, int64_t most_us)
+{
+    int64_t left_us =
+        at_us == INT64_MAX ? INT64_MAX : at_us - bats_clock_now_us();
+    return left_us < most_us ? left_us : most_us;
+}
+
+/* Starts the next task, if it may begin. Returns 1; 0: it may not, and the time
+ * has been slept away. */
+static int begin(struct bats_executor *x, int64_t timeout_us,
+                 struct bats_error *err)
+{
+    bool waits = x->first == NULL || x->held.asks || x->is_silent;
+    int64_t wait_us = waits ? timeout_us : holds_back_us(x);
+    if (waits || wait_us > 0) {
+        bats_clock_sleep(wait_us < timeout_us ? wait_us : timeout_us);
+        return 0;
+    }
+    int rc = take_next(x, err);
+    if (rc == 0)
+        rc = start_next(x, err);
+    return rc < 0 ? rc : !x->is_silent;
+}
+
+int bats_executor_poll(struct bats_executor *x, int64_t timeout_us,
                        struct bats_error *err)
 {
-    int rc = send_lines(executor, err);
+    struct bats_runner_result r;
+    int rc = send_lines(x, err);
     if (rc < 0)
         return rc;
-    if (!executor->ready &&
-        (!executor->stopping || bats_runner_busy(executor->runner)))
-        return get_ready(executor, timeout_us, err);
-    if (executor->is_silent) {
-        int64_t left = executor->noticed_at_us - bats_clock_now_us();
-        if (left <= 0)
-            return (rc = break_silence(executor, err)) < 0 ? rc : 1;
-        timeout_us = left < timeout_us ? left : timeout_us;
+    if (!x->ready && (!x->stopping || bats_runner_busy(x->runner)))
+        return get_ready(x, timeout_us, err);
+    if (x->is_silent) {
+        timeout_us = until(x->noticed_at_us, timeout_us);
+        if (timeout_us <= 0)
+            return (rc = break_silence(x, err)) < 0 ? rc : 1;
     }
-    if (!bats_runner_busy(executor->runner)) {
-        if (executor->first == NULL || executor->held.asks ||
-            executor->is_silent) {
-            bats_clock_sleep(timeout_us);
-            return 0;
-        }
-        int64_t wait_us = holds_back_us(executor);
-        if (wait_us > 0) {
-            bats_clock_sleep(wait_us < timeout_us ? wait_us : timeout_us);
-            return 0;
-        }
-        if ((rc = take_next(executor, err)) < 0 ||
-            (rc = start_next(executor, err)) < 0 || executor->is_silent)
-            return rc;
-    }
-    bool is_lost = bats_clock_now_us() >= executor->lost_at_us;
-    if (is_lost)
-        bats_runner_kill(executor->runner);
-    else if (executor->lost_at_us != INT64_MAX &&
-             executor->lost_at_us - bats_clock_now_us() < timeout_us)
-        timeout_us = executor->lost_at_us - bats_clock_now_us();
-    if (executor->kill_at_us != INT64_MAX) {
-        int64_t left = executor->kill_at_us - bats_clock_now_us();
-        if (left <= 0) {
-            bats_runner_kill(executor->runner);
-            executor->kill_at_us = INT64_MAX;
-        } else if (left < timeout_us) {
-            timeout_us = left;
-        }
-    }
-    struct bats_runner_result r;
-    rc = bats_runner_poll(executor->runner, timeout_us, &r, err);
+    if (!bats_runner_busy(x->runner) && (rc = begin(x, timeout_us, err)) <= 0)
+        return rc;
+    bool is_lost = until(x->lost_at_us, INT64_MAX) <= 0;
+    bool is_late = until(x->kill_at_us, INT64_MAX) <= 0;
+    if (is_lost || is_late)
+        bats_runner_kill(x->runner);
+    if (is_late)
+        x->kill_at_us = INT64_MAX;
+    if (!is_lost)
+        timeout_us = until(x->lost_at_us, until(x->kill_at_us, timeout_us));
+    rc = bats_runner_poll(x->runner, timeout_us, &r, err);
     if (rc <= 0)
         return rc;
     if (!is_lost)
-        return tell_result(executor, &r, err);
-    fall_silent(executor, &r);
+        return tell_result(x, &r, err);
+    fall_silent(x, &r);
     return 0;
 }

@@ -90,12 +90,11 @@ static int fail(int rank, uint32_t n, struct bats_error *err)
     }
     family.size = rank;
     await_workers();
-    return bats_error_set(err, BATS_EINPUT,
-                          "worker %d of %" PRIu32 " cannot be started: %s%s",
-                          rank, n, strerror(code),
-                          code == EAGAIN ? " (the limit of processes, see "
-                                           "ulimit -u)"
-                                         : "");
+    return bats_refuse(err, "worker %d of %" PRIu32 " cannot be started: %s%s",
+                       rank, n, strerror(code),
+                       code == EAGAIN ? " (the limit of processes, see "
+                                        "ulimit -u)"
+                                      : "");
 }
 
 static int check_files(uint32_t n, struct rlimit *files,
@@ -107,10 +106,10 @@ static int check_files(uint32_t n, struct rlimit *files,
     struct rlimit more = {needed, files->rlim_max};
     if (needed <= files->rlim_max && setrlimit(RLIMIT_NOFILE, &more) == 0)
         return 0;
-    return bats_error_set(err, BATS_EINPUT,
-                          "%" PRIu32 " workers need %ju open files, and the "
-                          "limit is %ju (ulimit -n)",
-                          n, (uintmax_t)needed, (uintmax_t)files->rlim_max);
+    return bats_refuse(err,
+                       "%" PRIu32 " workers need %ju open files, and the "
+                       "limit is %ju (ulimit -n)",
+                       n, (uintmax_t)needed, (uintmax_t)files->rlim_max);
 }
 
 int bats_forked_start(uint32_t n_workers, int *rank, struct bats_error *err)

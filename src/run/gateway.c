@@ -69,8 +69,8 @@ static int broken(struct gateway *g, struct bats_error *err)
     if (g->file == NULL)
         return bats_error_set(err, BATS_ESYS, "rank 0 has died");
     if (errno == EKEYREJECTED)
-        return bats_error_set(err, BATS_EINPUT,
-                              "this is not the master: it has another secret");
+        return bats_refuse(err,
+                           "this is not the master: it has another secret");
     if (errno == EBADMSG)
         return bats_error_set(err, BATS_EPROTO,
                               "the master did not send what arrived");
@@ -315,9 +315,8 @@ static int await(struct gateway *g, enum bats_message_type type,
                               "this is not the port of a master");
     rc = bats_proto_open(bytes, n, message, err);
     if (rc == 0 && message->type == BATS_MESSAGE_ERROR)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the master refuses this job: %.400s",
-                              message->u.sentence);
+        return bats_refuse(err, "the master refuses this job: %.400s",
+                           message->u.sentence);
     if (rc == 0 && message->type != type)
         return bats_error_set(err, BATS_EPROTO,
                               "the master sent a message of type %d",

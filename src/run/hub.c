@@ -655,9 +655,8 @@ int bats_hub_listen(struct bats_comm *comm, bool listens,
                               strerror(errno));
     int fd = bind_to(h->side->port, &h->door.port);
     if (fd < 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "cannot listen for worker jobs on port %d: %s",
-                              h->side->port, strerror(errno));
+        return bats_refuse(err, "cannot listen for worker jobs on port %d: %s",
+                           h->side->port, strerror(errno));
     int rc = bats_door_write(h->side->file, &h->door, &h->door_fd, err);
     if (rc < 0)
         close(fd);

@@ -3,26 +3,17 @@
  *
  * Layer: run. The border between the master and the job side: the code that
  * buys jobs and settles them, which is above (cli) or below (site) this layer
- * and knows nothing of connections. A run has a job side if
- * bats_run_options.joining is given; then it has no MPI, and rank 0 runs no
- * tasks.
+ * and knows nothing of connections. A run with a job side
+ * (bats_run_options.joining) has no MPI, and its rank 0 runs no tasks.
  *
- * A worker job is an MPI job of its own, of any number of ranks:
+ * A worker job is an MPI job of its own, `srun bats-mpi worker --join FILE`.
+ * The master writes FILE (door.h) while it listens. Rank 0 of the job, its
+ * gateway, connects; from then on all ranks of the job, including the gateway,
+ * are ranks of the run (comm.h).
  *
- *     srun bats-mpi worker --join FILE
- *
- * FILE is written by the master when it begins to listen: mode 0600, host
- * name, port, way of authentication, and the secret where there is no MUNGE.
- * It is removed at the end of the run. Rank 0 of the job, its gateway,
- * connects to the master. From then on all ranks of the job, including the
- * gateway, are ranks of the run (comm.h).
- *
- * Machines. All machines that may ever join are numbered before the run begins
- * (`platform`), and the engine knows them as absent. A job that joins becomes
- * machines: `admit` says which, rank by rank. So a machine is a number with a
- * cluster and slots; a rank of a job fills a slot.
- *
- * The life of a worker job, as the two sides see it:
+ * All machines that may ever join are numbered before the run (`platform`), and
+ * the engine knows them as absent. A job that joins becomes machines: `admit`
+ * says which, rank by rank. The life of a worker job, as the two sides see it:
  *
  *     job side: submits it                 knows its number from now on
  *     gateway:  connects, is authenticated, its ranks have said HELLO
@@ -38,21 +29,18 @@
  * If the connection breaks, the gateway is silent for --silence or sends
  * nonsense: LOST for each machine (its tasks go back to the bag), and
  * parted(job, BATS_PARTED_CUT). If only some ranks are lost, their machine is
- * LOST and the job stays; the master sends it off when no machine of it is
- * left.
+ * LOST, and the master sends the job off when no machine of it is left.
  *
- * The gateway stops its tasks when it has heard nothing for --silence. If the
+ * A gateway that has heard nothing for --silence stops its tasks. If its
  * connection breaks, it tries to come back during that time: it reads FILE
  * again, connects, and is admitted or refused like a new one. Meanwhile its
- * tasks go on where another master can learn of them (kept.h). So a master
- * that continues a run (--resume), and writes FILE anew, gets the jobs that
- * still live, with their results (found.c). A job side that has settled a job
- * refuses it, and the job ends by itself.
+ * tasks go on where another master can learn of them (kept.h). So a master that
+ * continues a run (--resume) gets the jobs that still live, with their results.
+ * A job side that has settled a job refuses it, and the job ends by itself.
  *
  * All functions of struct bats_joining are called in the master's thread, from
- * its loop; they must not block for long: the heart (comm.h) beats on, but
- * nothing else moves. Those that return int return 0 or a negative
- * bats_errcode, which ends the run.
+ * its loop; they must not block for long. Those that return int return 0 or a
+ * negative bats_errcode, which ends the run.
  */
 #ifndef BATS_JOINING_H
 #define BATS_JOINING_H
@@ -69,8 +57,6 @@
 struct bats_command;
 struct bats_event;
 struct bats_sched;
-
-#define BATS_JOINING_JOB 64 /* longest number of a job, with the NUL */
 
 /* A job that is authenticated and complete. */
 struct bats_worker_job {

@@ -2,17 +2,17 @@
  * journal: passes the engine's events and commands through the run record.
  *
  * Layer: run. Used by the master. An event is written before the engine
- * handles it. The engine's commands wait here until everything that led to
- * them has been committed; only then are they carried out. So after a crash of
- * the master, the record knows everything that was ever started. Without a
- * record, the commands just wait for the end of the step.
+ * handles it. The engine's commands wait here until everything that led to them
+ * has been committed, so after a crash of the master the record knows
+ * everything that was ever started. Without a record, the commands just wait
+ * for the end of the step.
  *
  * A commit survives the master at once, but its node only when it has reached
- * the disk. That takes 0.3 ms (local disk) to tens of milliseconds (network
- * file system), too long to keep workers waiting. So events are synced in
- * groups, at most `sync_us` or `sync_events` after the first of them. If the
- * node fails, at most one group is lost, and its tasks are run again. A charge
- * is synced before any command goes out: a lost one would be spent twice.
+ * the disk: 0.3 ms (local disk) to tens of milliseconds (network file system),
+ * too long to keep workers waiting. So events are synced in groups, at most
+ * `sync_us` or `sync_events` after the first of them. If the node fails, at
+ * most one group is lost, and its tasks are run again. A charge is synced
+ * before any command goes out: a lost one would be spent twice.
  *
  * While the record cannot be written (a full disk) the engine is on hold: it
  * starts nothing and enters no window. Results still come in and wait, and

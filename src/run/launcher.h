@@ -38,14 +38,10 @@ bool bats_launcher_recovers(void);
  * launchers. */
 void bats_launcher_fail(void);
 
-/*
- * For rank 0, before it ends a run that has lost a rank. Open MPI 4.1's mpirun
- * --enable-recovery never notices the end if the rank was lost on another host,
- * because the daemon there reports only one death. If mpirun still exists 10 s
- * later, it gets SIGTERM and exits with 1. If a host cannot be reached, mpirun
- * waits for the daemon there; after another 10 s it gets SIGKILL, and the
- * daemons clean up.
- */
+/* For rank 0, before it ends a run that has lost a rank. Open MPI 4.1's mpirun
+ * --enable-recovery never notices the end if the rank was lost on another
+ * host: the daemon there reports only one death. After 10 s it gets SIGTERM and
+ * exits with 1; after another 10 s, if a host cannot be reached, SIGKILL. */
 void bats_launcher_see_off(void);
 
 /* ---- signals ---- */

@@ -70,7 +70,6 @@ struct master {
 };
 
 bats_time bats_master_now(const struct master *m);
-bats_time bats_master_virtual_time(const struct master *m, int64_t real_us);
 
 /* Longest sleep between two checks for messages, at least `min_us`; shorter if
  * time is compressed. */

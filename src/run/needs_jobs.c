@@ -150,17 +150,17 @@ static int check_node(const struct bats_run_options *o,
     for (uint32_t k = 0; k < node->cores; k++) {
         uint64_t kib = ranks[k].node.usable_bytes / 1024;
         if (kib > 0 && kib < (uint64_t)node->memory_kib)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "the job may use %" PRIu64 " KiB of memory "
-                                  "of %s instead of %" PRId64,
-                                  kib, ranks[k].node.host, node->memory_kib);
+            return bats_refuse(err,
+                               "the job may use %" PRIu64 " KiB of memory "
+                               "of %s instead of %" PRId64,
+                               kib, ranks[k].node.host, node->memory_kib);
     }
     list_names(o, ranks, node->cores, &names);
     int rc = bats_text_check(&names, err);
     size_t n_gpus = rc == 0 ? bats_gpus_count(names.bytes) : 0;
     if (rc == 0 && n_gpus < node->gpus)
-        rc = bats_error_set(
-            err, BATS_EINPUT,
+        rc = bats_refuse(
+            err,
             "CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES names %zu GPUs of "
             "%s instead of %" PRIu32,
             n_gpus, ranks[0].node.host, node->gpus);
@@ -179,9 +179,8 @@ int bats_needs_admit(const struct bats_run_options *o,
     for (uint32_t k = 0; rc == 0 && k < n; k += node->cores)
         rc = is_node(ranks, k, n, node->cores)
                  ? check_node(o, node, &ranks[k], err)
-                 : bats_error_set(err, BATS_EINPUT,
-                                  "its ranks are not in the order of nodes "
-                                  "(--distribution=block)");
+                 : bats_refuse(err, "its ranks are not in the order of nodes "
+                                    "(--distribution=block)");
     return rc;
 }
 

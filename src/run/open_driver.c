@@ -34,10 +34,10 @@ int bats_open_driver_lock(struct bats_open_driver *d, const char *socket,
     int why = errno;
     if (fd >= 0)
         close(fd);
-    return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
-                          why == EWOULDBLOCK
-                              ? "the driver of an earlier session still runs"
-                              : strerror(why));
+    return bats_refuse(err, "%s: %s", path,
+                       why == EWOULDBLOCK
+                           ? "the driver of an earlier session still runs"
+                           : strerror(why));
 }
 
 int bats_open_driver_start(struct bats_open_driver *d, char *const *words,
@@ -69,8 +69,7 @@ int bats_open_driver_start(struct bats_open_driver *d, char *const *words,
     posix_spawnattr_destroy(&how);
     bats_environment_release(&clean);
     return code == 0 ? 0
-                     : bats_error_set(err, BATS_EINPUT, "%s: %s", words[0],
-                                      strerror(code));
+                     : bats_refuse(err, "%s: %s", words[0], strerror(code));
 }
 
 bool bats_open_driver_has_ended(struct bats_open_driver *d)

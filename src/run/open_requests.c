@@ -25,10 +25,10 @@ static int check_after(const struct master *m, const json_t *const after[2],
         for (size_t i = 0; i < json_array_size(after[any]); i++) {
             json_int_t id = json_integer_value(json_array_get(after[any], i));
             if (id < 1 || id > bats_open_count(m))
-                return bats_error_set(err, BATS_EINPUT,
-                                      "there is no task %" JSON_INTEGER_FORMAT
-                                      " to wait for",
-                                      id);
+                return bats_refuse(err,
+                                   "there is no task %" JSON_INTEGER_FORMAT
+                                   " to wait for",
+                                   id);
         }
     return 0;
 }
@@ -37,10 +37,9 @@ static int check_after(const struct master *m, const json_t *const after[2],
 static int check_open(const struct master *m, struct bats_error *err)
 {
     if (m->stopping || m->draining || m->finished || m->open->is_shut)
-        return bats_error_set(err, BATS_EINPUT, "the run ends");
+        return bats_refuse(err, "the run ends");
     if (m->journal.failing_since > 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the record cannot be written");
+        return bats_refuse(err, "the record cannot be written");
     return 0;
 }
 
@@ -180,7 +179,7 @@ static json_t *tell_state(struct master *m, const json_t *id,
         return list_running(m);
     json_int_t task = json_integer_value(id);
     if (task < 1 || task > bats_open_count(m)) {
-        bats_error_set(err, BATS_EINPUT, "there is no such task");
+        bats_refuse(err, "there is no such task");
         return NULL;
     }
     return bats_open_ask(m, (uint32_t)task - 1, err) < 0
@@ -227,7 +226,6 @@ json_t *bats_open_take(void *context, uint32_t client, json_t *request,
         m->open->is_closed = true;
         return json_pack("{s:b}", "closed", 1);
     }
-    bats_error_set(err, BATS_EINPUT,
-                   "a request must have submit, state, cancel or close");
+    bats_refuse(err, "a request must have submit, state, cancel or close");
     return NULL;
 }

@@ -63,10 +63,10 @@ int bats_open_take_kind(struct master *m, const struct bats_submission *s,
             found = bats_names_find(&kinds->names, text.bytes);
     }
     if (found == BATS_NO_NAME && is_full)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "tasks of this run differ in %d classes and needs "
-                            "already",
-                            BATS_CATEGORIES_MAX);
+        rc = bats_refuse(err,
+                         "tasks of this run differ in %d classes and needs "
+                         "already",
+                         BATS_CATEGORIES_MAX);
     else if (found == BATS_NO_NAME &&
              (bats_text_length(&text) < 0 ||
               (found = add_kind(kinds, text.bytes, class, &s->need)) ==

@@ -64,7 +64,7 @@ int bats_pernode_create(const struct bats_setup *setup,
     if (rc == 0)
         rc = bats_text_check(&p->commands[1], err);
     if (rc == 0 && !name_file(p->path, setup->run_id))
-        rc = bats_error_set(err, BATS_EINPUT, "TMPDIR is too long");
+        rc = bats_refuse(err, "TMPDIR is too long");
     if (rc < 0)
         bats_pernode_destroy(p);
     else

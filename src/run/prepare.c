@@ -57,8 +57,7 @@ static int output_path(const struct bats_run_options *o, const char *run_id,
                      run_id, stream);
     if (n < PATH_MAX)
         return 0;
-    return bats_error_set(err, BATS_EINPUT, "%.200s...: this name is too long",
-                          o->output_dir);
+    return bats_refuse(err, "%.200s...: this name is too long", o->output_dir);
 }
 
 /* Real time of the notice, milliseconds; at least 1, or SIGTERM would end the

@@ -203,25 +203,21 @@ void bats_mpi_end(int exit_status);
  * bats_mpi_end may follow. */
 void bats_mpi_omit(void);
 
-/* A run without a launcher: this process forks n_workers processes and speaks
- * with each over a socket pair. It is rank 0, the workers are ranks 1 to N.
- * The streams are those of worker jobs (hub.h), without
- * authentication. When one side ends, the other reads the end of the stream,
- * so no heart (comm.h) is needed: a worker that dies is noticed at once, and
- * a worker whose master has died stops its task and leaves. Each worker is in
- * its own process group, so that the terminal's signals reach only rank 0,
- * which ends the run in order. Call it while this process has one thread and
- * no open files. Returns in all processes, with *rank. BATS_EINPUT: the system
- * does not allow that many, and none is left; BATS_ENOMEM, BATS_ESYS. */
+/* A run without a launcher: this process, rank 0, forks n_workers processes and
+ * speaks with each over a socket pair, like a stream to a worker job (hub.h)
+ * but without authentication. When one side ends, the other reads the end of
+ * the stream, so no heart (comm.h) is needed. Each worker is in its own process
+ * group, so that the terminal's signals reach only rank 0, which ends the run
+ * in order. Call it while this process has one thread and no open files.
+ * Returns in all processes, with *rank. BATS_EINPUT: the system does not allow
+ * that many, and none is left; BATS_ENOMEM, BATS_ESYS. */
 int bats_forked_start(uint32_t n_workers, int *rank, struct bats_error *err);
 
-/*
- * Rank 0: matches the platform with the ranks, runs the bag to its end and
+/* Rank 0: matches the platform with the ranks, runs the bag to its end and
  * stops all work. On an error (a clusters file that does not fit the ranks)
  * nothing has been started. In any case the workers stay, and *crew is for
  * bats_run_dismiss. Write down the results first: ranks that leave, or fail
- * to, may take this one with them.
- */
+ * to, may take this one with them. */
 int bats_run_master(const struct bats_run_options *options,
                     const struct bats_observer *observer,
                     struct bats_crew **crew, struct bats_run_outcome *outcome,
@@ -242,14 +238,11 @@ int bats_run_survey(const struct bats_run_options *options,
  * been stopped within its grace time. */
 int bats_run_worker(int64_t silence_us, struct bats_error *err);
 
-/*
- * Rank 0 of a worker job of `n_ranks` (joining.h): joins the run that has
+/* Rank 0 of a worker job of `n_ranks` (joining.h): joins the run that has
  * written `file`, as job `job`, and executes tasks until it is sent off. The
  * other ranks call bats_run_worker. BATS_EINPUT: the file is wrong or the
- * master refuses the job; BATS_ESYS: there is no master, or it has gone or
- * been silent for as long as its run allows; the job's tasks have been stopped
- * within their grace time.
- */
+ * master refuses the job; BATS_ESYS: there is no master, or it has gone or been
+ * silent for too long; the job's tasks have been stopped. */
 int bats_run_gateway(const char *file, const char *job, int n_ranks,
                      struct bats_error *err);
 

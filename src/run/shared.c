@@ -1,5 +1,4 @@
 /* shared: functions for all parts of the master. See master.h. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -8,14 +7,9 @@
 
 #define LOOK_VIRTUAL BATS_SECOND /* between two checks for messages */
 
-bats_time bats_master_virtual_time(const struct master *m, int64_t real_us)
-{
-    return (bats_time)llround((double)real_us * m->options->time_scale);
-}
-
 bats_time bats_master_now(const struct master *m)
 {
-    return bats_master_virtual_time(m, bats_clock_now_us() - m->start_us);
+    return bats_virtual_time(m->options, bats_clock_now_us() - m->start_us);
 }
 
 int64_t bats_master_sleep_us(const struct master *m, int64_t min_us)

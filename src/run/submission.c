@@ -101,9 +101,8 @@ static int read_number(const json_t *request, const char *name,
     if (value == NULL)
         return 0;
     if (!json_is_integer(value) || n < least || n > INT32_MAX)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s must be a whole number from %d", name,
-                              (int)least);
+        return bats_refuse(err, "%s must be a whole number from %d", name,
+                           (int)least);
     *number = (uint32_t)n;
     return 0;
 }
@@ -115,7 +114,7 @@ static int read_text(const json_t *request, const char *name,
     *text = json_string_value(value);
     return value == NULL || (*text != NULL && **text != '\0')
                ? 0
-               : bats_error_set(err, BATS_EINPUT, "%s must be a text", name);
+               : bats_refuse(err, "%s must be a text", name);
 }
 
 static int read_need(const json_t *request, struct bats_need *need,
@@ -152,8 +151,7 @@ int bats_submission_read(json_t *request, const struct bats_need *usual,
     s->repeats = json_is_true(json_object_get(request, "repeats"));
     for (int any = 0; any < 2; any++)
         if (s->after[any] != NULL && !json_is_array(s->after[any]))
-            return bats_error_set(err, BATS_EINPUT,
-                                  "after must be a list of numbers");
+            return bats_refuse(err, "after must be a list of numbers");
     int rc = read_text(request, "key", &s->key, err);
     if (rc == 0)
         rc = read_text(request, "class", &s->class, err);
@@ -212,8 +210,7 @@ int bats_submission_command(const json_t *request, struct bats_text *text,
     const char *cwd = json_string_value(json_object_get(request, "cwd"));
     char own[4096];
     if (command == NULL || strlen(command) != json_string_length(submit))
-        return bats_error_set(err, BATS_EINPUT,
-                              "a command must be a text without NUL");
+        return bats_refuse(err, "a command must be a text without NUL");
     bool is_builtin = command[0] == '@';
     for (size_t i = 0; !is_builtin && i < json_array_size(env); i++) {
         const char *entry = json_string_value(json_array_get(env, i));

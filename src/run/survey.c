@@ -15,25 +15,12 @@
 /* time reserved for the end of the run and its report */
 #define MARGIN_US 5000000
 
-static bats_time virtual_time(const struct bats_run_options *options,
-                              int64_t real_us)
+bats_time bats_virtual_time(const struct bats_run_options *options,
+                            int64_t real_us)
 {
     double us = (double)real_us * options->time_scale;
-    return us < (double)BATS_NEVER / 2 ? (bats_time)us : BATS_NEVER / 2;
-}
-
-static int64_t job_end_us(const struct bats_site *site)
-{
-    int64_t end_s = site->allocation.end_s;
-    return end_s > 0 && end_s < INT64_MAX / 4000000 ? end_s * 1000000 : 0;
-}
-
-static struct bats_worker_rank master_of(const struct bats_survey *s)
-{
-    struct bats_worker_rank master = {.rank = 0};
-    strcpy(master.host, s->nodes[0].host);
-    strcpy(master.partition, s->nodes[0].partition);
-    return master;
+    return us < (double)BATS_NEVER / 2 ? (bats_time)llround(us)
+                                       : BATS_NEVER / 2;
 }
 
 static enum bats_site_machine
@@ -66,10 +53,13 @@ static int build_platform(const struct bats_crew *crew,
     if (rc == 0)
         rc =
             bats_platform_build(file, crew->ranks, crew->n, &s->platform, err);
-    struct bats_worker_rank master = master_of(s);
-    if (rc == 0 && crew->n < s->n_ranks)
+    if (rc == 0 && crew->n < s->n_ranks) {
+        struct bats_worker_rank master = {.rank = 0};
+        strcpy(master.host, s->nodes[0].host);
+        strcpy(master.partition, s->nodes[0].partition);
         s->idle_charge =
             bats_platform_idle_charge(file, crew->ranks, crew->n, &master);
+    }
     bats_clusters_file_destroy(found);
     /* Compressed time is emulated, and never billed. */
     if (rc == 0 && options->clusters == NULL && options->time_scale != 1)
@@ -136,28 +126,25 @@ static int ask_account(const struct bats_run_options *options,
     if (options->budget != BATS_BUDGET_ACCOUNT)
         return 0;
     if (system == NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--budget account: this is not a batch job; "
-                              "give an amount");
+        return bats_refuse(err, "--budget account: this is not a batch job; "
+                                "give an amount");
     if (s->site.trouble.code != 0)
-        return bats_error_set(
-            err, BATS_EINPUT,
-            "--budget account: %s has no information about job "
-            "%s (%s): give an amount",
-            system->name, job->job, s->site.trouble.text);
+        return bats_refuse(err,
+                           "--budget account: %s has no information about job "
+                           "%s (%s): give an amount",
+                           system->name, job->job, s->site.trouble.text);
     if (system->account == NULL)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--budget account: %s keeps no accounts; give "
-                              "an amount",
-                              system->name);
+        return bats_refuse(err,
+                           "--budget account: %s keeps no accounts; give an "
+                           "amount",
+                           system->name);
     s->by_account = true;
     int rc = system->account(job, &s->account, err);
     if (rc == 0 && strcmp(s->platform.currency, system->currency) != 0)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "--budget account: %s counts in %s, the charges "
-                            "are in %s: give an amount",
-                            system->name, system->currency,
-                            s->platform.currency);
+        rc = bats_refuse(err,
+                         "--budget account: %s counts in %s, the charges are "
+                         "in %s: give an amount",
+                         system->name, system->currency, s->platform.currency);
     return rc;
 }
 
@@ -181,9 +168,10 @@ static bats_money as_money(double amount)
 static bats_money cost(const struct bats_run_options *options, bats_money rate,
                        int64_t from_us, int64_t to_us)
 {
-    return from_us < to_us ? bats_billing_cost(
-                                 rate, virtual_time(options, to_us - from_us))
-                           : 0;
+    return from_us < to_us
+               ? bats_billing_cost(rate,
+                                   bats_virtual_time(options, to_us - from_us))
+               : 0;
 }
 
 /* The end of the job's life in which the last session ran: known for the life
@@ -236,7 +224,7 @@ static bats_time least_left(const struct bats_survey *s,
 {
     int64_t start_us = s->site.allocation.start_s * 1000000;
     bats_time held = start_us > 0 && start_us < s->now_us
-                         ? virtual_time(options, s->now_us - start_us)
+                         ? bats_virtual_time(options, s->now_us - start_us)
                          : 0;
     return s->platform.least > held ? s->platform.least - held : 0;
 }
@@ -263,7 +251,7 @@ static int find_billing(const struct bats_run_options *options,
         as_money(is_told ? job->rate * (double)BATS_UNIT : rate_of_all(s));
     s->billing.least = least_left(s, options);
     s->billing.leaving =
-        virtual_time(options, options->grace_ms * 1000 + MARGIN_US);
+        bats_virtual_time(options, options->grace_ms * 1000 + MARGIN_US);
     if (system != NULL && options->record != NULL &&
         options->resume != BATS_RECORD_NOT) {
         int rc = bats_record_of_job(options->record, job->job, &known, err);
@@ -290,18 +278,19 @@ static void set_limits(const struct bats_run_options *options,
     s->deadline = options->engine.goal.deadline;
     if (options->deadline_us > 0) {
         int64_t time_us = options->deadline_us - s->now_us;
-        s->deadline = time_us > 0 ? virtual_time(options, time_us) : 1;
+        s->deadline = time_us > 0 ? bats_virtual_time(options, time_us) : 1;
     }
     s->time_limit = options->engine.rules.time_limit;
     if (s->job_end_us == 0)
         return;
     if (s->time_limit == 0) {
         int64_t usable_us = left_us - options->grace_ms * 1000 - MARGIN_US;
-        s->time_limit = usable_us > 0 ? virtual_time(options, usable_us) : 1;
+        s->time_limit =
+            usable_us > 0 ? bats_virtual_time(options, usable_us) : 1;
     }
     if (!options->budget_given && s->billing.model != BATS_BILLING_JOB) {
         s->budget_found = true;
-        bats_time left = left_us > 0 ? virtual_time(options, left_us) : 0;
+        bats_time left = left_us > 0 ? bats_virtual_time(options, left_us) : 0;
         s->budget = with_earlier(options, bats_survey_worth(s, left));
     }
 }
@@ -318,11 +307,11 @@ static int list_ranks(const struct bats_crew *crew, struct bats_survey *s,
     return 0;
 }
 
-/* Completes the survey once `s` has its platform, or after the error `rc`. */
+/* Completes the survey once it has its platform, or after the error `rc`. */
 static int conclude(const struct bats_run_options *options,
-                    struct bats_survey *s, int rc, struct bats_survey *survey,
-                    struct bats_error *err)
+                    struct bats_survey *s, int rc, struct bats_error *err)
 {
+    int64_t end_s = s->site.allocation.end_s;
     if (rc == 0)
         rc = ask_account(options, s, err);
     s->now_us = bats_now_us(CLOCK_REALTIME);
@@ -334,45 +323,45 @@ static int conclude(const struct bats_run_options *options,
     }
     if (options->joining != NULL && options->joining->billing != NULL)
         s->billing = *options->joining->billing;
-    s->job_end_us = job_end_us(&s->site);
+    if (end_s > 0 && end_s < INT64_MAX / 4000000)
+        s->job_end_us = end_s * 1000000;
     set_limits(options, s);
-    *survey = *s;
     return 0;
 }
 
 int bats_survey_expect(const struct bats_crew *crew,
                        const struct bats_run_options *options,
                        const struct bats_platform *platform,
-                       struct bats_survey *survey, struct bats_error *err)
+                       struct bats_survey *s, struct bats_error *err)
 {
-    struct bats_survey s = {.platform = *platform};
-    int rc = list_ranks(crew, &s, err);
-    if (rc == 0 &&
-        bats_batch_ask(1, &s.site.allocation, &s.site.trouble) == BATS_ENOMEM)
+    *s = (struct bats_survey){.platform = *platform};
+    int rc = list_ranks(crew, s, err);
+    if (rc == 0 && bats_batch_ask(1, &s->site.allocation, &s->site.trouble) ==
+                       BATS_ENOMEM)
         rc = bats_no_memory(err);
     if (rc == 0)
-        rc = bats_needs_stocks(crew, options, &s, err);
-    return conclude(options, &s, rc, survey, err);
+        rc = bats_needs_stocks(crew, options, s, err);
+    return conclude(options, s, rc, err);
 }
 
 int bats_survey_take(const struct bats_crew *crew,
                      const struct bats_run_options *options,
-                     struct bats_survey *survey, struct bats_error *err)
+                     struct bats_survey *s, struct bats_error *err)
 {
-    struct bats_survey s = {0};
-    int rc = list_ranks(crew, &s, err);
-    uint32_t first = crew->n < s.n_ranks ? 1 : 0;
+    *s = (struct bats_survey){0};
+    int rc = list_ranks(crew, s, err);
+    uint32_t first = crew->n < s->n_ranks ? 1 : 0;
     if (rc == 0) /* a rank 0 without tasks needs no core */
-        rc = bats_site_share(s.nodes + first, s.n_ranks - first,
-                             s.shares + first, err);
+        rc = bats_site_share(s->nodes + first, s->n_ranks - first,
+                             s->shares + first, err);
     if (rc == 0)
-        rc = bats_site_discover(s.nodes, s.n_ranks, first,
-                                machine_of(crew, options), &s.site, err);
+        rc = bats_site_discover(s->nodes, s->n_ranks, first,
+                                machine_of(crew, options), &s->site, err);
     if (rc == 0)
-        rc = build_platform(crew, options, &s, err);
+        rc = build_platform(crew, options, s, err);
     if (rc == 0)
-        rc = bats_needs_stocks(crew, options, &s, err);
-    return conclude(options, &s, rc, survey, err);
+        rc = bats_needs_stocks(crew, options, s, err);
+    return conclude(options, s, rc, err);
 }
 
 void bats_survey_release(struct bats_survey *survey)

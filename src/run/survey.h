@@ -9,16 +9,13 @@
  * budget is the value of the allocation: the charges of all machines for every
  * window that can begin before the job ends; without an end it is unlimited.
  * BATS_BUDGET_ACCOUNT stands for what the batch system will still bill to the
- * user. The charges of earlier sessions of the run are added to both, because
- * they count against the budget.
+ * user. The charges of earlier sessions of the run are added to both.
  *
  * In an allocation (bats/billing.h) the rate is that of the whole job, as the
  * batch system says, else the sum over all machines and rank 0. The amount
- * billed before the run comes from the system's accounting, for all lives and
- * sizes of this job. Without accounting it is estimated: this life's time so
- * far, plus the charges of sessions in earlier lives, each with the time from
- * its last charge to the end of its life. Work is stopped early enough that 5 s
- * are left after its grace time to give the job back.
+ * billed before the run comes from the system's accounting; else it is this
+ * life's time so far, plus the charges of sessions in earlier lives, each with
+ * the time from its last charge to the end of its life.
  */
 #ifndef BATS_SURVEY_H
 #define BATS_SURVEY_H
@@ -74,6 +71,10 @@ int bats_survey_expect(const struct bats_crew *crew,
                        const struct bats_run_options *options,
                        const struct bats_platform *platform,
                        struct bats_survey *survey, struct bats_error *err);
+
+/* Virtual time of this real time, at the run's time scale. */
+bats_time bats_virtual_time(const struct bats_run_options *options,
+                            int64_t real_us);
 
 /* The most that may be charged within the time left of a job: the bill of an
  * allocation, or all machines in every window that begins by then. */

@@ -9,17 +9,14 @@
  *
  *     bats-mpi lease SECONDS srun bats-mpi worker --join FILE
  *
- * (without srun where there is only one rank). The watchdog starts the command and
- * reads its standard output,
- * which srun passes on from the gateway. The master tells the gateway until
- * which age the job is paid (LEASE), the gateway prints that age, and the
- * watchdog takes the latest one; at first the job is paid for SECONDS. At that
- * age the watchdog kills the command and exits, and the batch system ends the
- * job with its batch script: no connection, no controller and no rank is
- * needed for that. Ages count from the start of the watchdog, also while the
- * node is suspended, so clocks that differ or messages that are late never
- * prolong a lease. If the watchdog is killed the job ends at once; if the
- * gateway, srun or the master is, nobody prolongs it.
+ * (without srun where there is only one rank). The master tells the gateway
+ * until which age the job is paid (LEASE), the gateway prints that age, srun
+ * passes it on, and the watchdog takes the latest one; at first it is SECONDS.
+ * At that age the watchdog kills the command and exits, and the batch system
+ * ends the job with its batch script. Ages count from the start of the
+ * watchdog, also while the node is suspended, so clocks that differ or messages
+ * that are late never prolong a lease. If the watchdog is killed the job ends
+ * at once; if the gateway, srun or the master is, nobody prolongs it.
  */
 #ifndef BATS_WATCHDOG_H
 #define BATS_WATCHDOG_H
