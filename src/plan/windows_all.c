@@ -26,51 +26,36 @@ struct line {
     double longest, now, rate;
 };
 
-static struct line line_of(const struct bats_windows_problem *p)
-{
-    struct line line = {0, 0, 0};
-    uint32_t stride = p->n_machines / SAMPLE + 1;
-    for (uint32_t i = 0; i < p->n_machines; i += stride) {
-        const struct bats_windows_machine *m = &p->machines[i];
-        double rate = p->types[m->type].rate;
-        uint32_t rest = p->n_machines - i;
-        double like = stride < rest ? stride : rest;
-        for (uint32_t k = 0; k < m->n_slots && !m->leaves; k++) {
-            double until = p->slots[m->first_slot + k].rest;
-            line.longest = larger(line.longest, until);
-            line.now += like * (0.5 - until * rate);
-            line.rate += like * rate;
-        }
-    }
-    for (size_t i = 0; i < p->n_types; i++) {
-        const struct bats_windows_type *t = &p->types[i];
-        line.now += t->parked * t->slots;
-        line.rate += t->parked * t->slots * t->rate;
-    }
-    return line;
-}
-
-/* Tasks begun by all machines until `time`. */
-static double begun(const struct bats_windows_problem *p,
-                    const struct line *line, double time)
+/* Tasks begun by all machines until `time`. The first call, with longest < 0,
+ * finds the line. */
+static double begun(const struct bats_windows_problem *p, struct line *line,
+                    double time)
 {
     double n = 0;
-    if (time > line->longest)
+    if (line->longest >= 0 && time > line->longest)
         return line->now + line->rate * time;
+    bool is_first = line->longest < 0;
+    line->longest = larger(line->longest, 0);
     uint32_t stride = p->n_machines / SAMPLE + 1;
     for (uint32_t i = 0; i < p->n_machines; i += stride) {
         const struct bats_windows_machine *m = &p->machines[i];
         double rate = p->types[m->type].rate;
-        uint32_t rest = p->n_machines - i;
-        double like = stride < rest ? stride : rest;
+        double like = smaller(stride, p->n_machines - i);
         for (uint32_t k = 0; k < m->n_slots && !m->leaves; k++) {
-            double free = time - p->slots[m->first_slot + k].rest;
-            n += free > 0 ? like * (free * rate + 0.5) : 0;
+            double rest = p->slots[m->first_slot + k].rest;
+            n += time > rest ? like * ((time - rest) * rate + 0.5) : 0;
+            if (!is_first)
+                continue;
+            line->longest = larger(line->longest, rest);
+            line->now += like * (0.5 - rest * rate);
+            line->rate += like * rate;
         }
     }
     for (size_t i = 0; i < p->n_types; i++) {
         const struct bats_windows_type *t = &p->types[i];
         n += t->parked * t->slots * (time * t->rate + 1);
+        line->now += is_first ? t->parked * t->slots : 0;
+        line->rate += is_first ? t->parked * t->slots * t->rate : 0;
     }
     return n;
 }
@@ -81,7 +66,7 @@ double bats_windows_cost_of_all(const struct bats_windows_problem *p,
     double empty = 0, cost = 0;
     if (pending > 0) {
         double high = 1, low = 0;
-        struct line line = line_of(p);
+        struct line line = {.longest = -1};
         while (begun(p, &line, high) < pending && high < FOREVER)
             high *= 2;
         while (high - low > PRECISION * high + INSTANT) {

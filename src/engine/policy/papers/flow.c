@@ -82,8 +82,7 @@ struct node {
 
 struct play {
     const struct state *s;
-    /* Tasks left by workflow, the heaviest chain first; then joints. */
-    struct node *all;
+    struct node *all; /* tasks left and joints, the heaviest chain first */
     uint32_t n_all;
     struct node *order; /* nodes of one workflow, with the joints */
     uint32_t n;
@@ -100,11 +99,9 @@ struct play {
     double squares;   /* sum of its squared costs, including running tasks */
 };
 
-static int by_workflow(const void *left, const void *right)
+static int by_height(const void *left, const void *right)
 {
     const struct node *a = left, *b = right;
-    if (a->workflow != b->workflow)
-        return a->workflow < b->workflow ? -1 : 1;
     if (a->height != b->height)
         return a->height > b->height ? -1 : 1;
     return a->at < b->at ? -1 : a->at > b->at;
@@ -160,35 +157,16 @@ static void set_up(struct play *p)
                 s->known.height[node], node, i,
                 node < s->bag.n ? place_workflow(s, node) : JOINT};
         }
-    qsort(p->all, p->n_all, sizeof *p->all, by_workflow);
+    qsort(p->all, p->n_all, sizeof *p->all, by_height);
 }
 
-static uint32_t first_of(const struct play *p, uint32_t workflow)
-{
-    uint32_t low = 0, high = p->n_all;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (p->all[middle].workflow < workflow)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Selects the tasks of a workflow, and the joints in their places. */
+/* Selects the tasks of a workflow, and the joints. */
 static void take_workflow(struct play *p, uint32_t workflow)
 {
-    uint32_t a = first_of(p, workflow), end = first_of(p, workflow + 1);
-    uint32_t b = first_of(p, JOINT);
     p->n = 0;
-    while (a < end || b < p->n_all) {
-        struct node joint = p->all[b < p->n_all ? b : a];
-        joint.workflow = workflow;
-        bool is_task =
-            a < end && (b >= p->n_all || by_workflow(&p->all[a], &joint) < 0);
-        p->order[p->n++] = p->all[is_task ? a++ : b++];
-    }
+    for (uint32_t i = 0; i < p->n_all; i++)
+        if (p->all[i].workflow == workflow || p->all[i].workflow == JOINT)
+            p->order[p->n++] = p->all[i];
 }
 
 /* The first slot of the cluster from `at` on that is free later than `time`, or
@@ -348,24 +326,18 @@ static double find_after(struct play *p, double speed)
     return longest;
 }
 
-/* Plays a target, or a price, whose logarithm this is. */
-static bool try_log(struct search *f, bool is_target, double x)
-{
-    struct play *p = &f->play;
-    for (uint32_t i = 0; is_target && i < p->n; i++) {
-        uint32_t node = p->order[i].node;
-        p->latest[node] = (double)p->s->now + exp(x) - p->after[node];
-    }
-    return try_rule(f, is_target ? 0 : exp(x));
-}
-
 /* Finds the target or the price by bisection of its logarithm: each play is
  * too fast or too slow for the goal. */
 static void bisect(struct search *f, bool is_target, double low, double high)
 {
-    for (int i = 0; i < STEPS; i++) {
-        double middle = (low + high) / 2;
-        if (try_log(f, is_target, middle) != f->saves)
+    struct play *p = &f->play;
+    for (int step = 0; step < STEPS; step++) {
+        double middle = (low + high) / 2, value = exp(middle);
+        for (uint32_t i = 0; is_target && i < p->n; i++) {
+            uint32_t node = p->order[i].node;
+            p->latest[node] = (double)p->s->now + value - p->after[node];
+        }
+        if (try_rule(f, is_target ? 0 : value) != f->saves)
             low = middle;
         else
             high = middle;
