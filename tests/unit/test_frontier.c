@@ -132,8 +132,7 @@ static size_t check_frontier(const struct bats_plan_item *items,
     struct configuration *all;
     size_t n_all = enumerate(items, task_windows, n, n_tasks, &all);
     n_all = sift(all, n_all);
-    assert_int_equal(
-        bats_frontier_init(&f, items, task_windows, n, n_tasks, NULL), 0);
+    assert_ok(bats_frontier_init(&f, items, task_windows, n, n_tasks, &err));
     size_t found = f.complete ? f.n : 0;
     if (f.complete)
         assert_int_equal(f.n, n_all);
@@ -198,8 +197,7 @@ TEST(a_small_frontier_is_as_by_hand)
                                            {12, UNITS(10), 1}};
     const double task_windows[] = {0.25, 1.0 / 12};
     struct bats_frontier f;
-    assert_int_equal(bats_frontier_init(&f, items, task_windows, 2, 12, NULL),
-                     0);
+    assert_ok(bats_frontier_init(&f, items, task_windows, 2, 12, &err));
     assert_int_equal(f.n, 3);
     assert_int_equal(f.plans[0].cost, UNITS(9));
     assert_int_equal(f.plans[0].windows, 3);
@@ -210,8 +208,7 @@ TEST(a_small_frontier_is_as_by_hand)
     assert_int_equal(f.plans[2].machines[1], 1);
     bats_frontier_release(&f);
     const struct bats_plan_item unknown = {0, UNITS(3), 5};
-    assert_int_equal(
-        bats_frontier_init(&f, &unknown, task_windows, 1, 12, NULL), 0);
+    assert_ok(bats_frontier_init(&f, &unknown, task_windows, 1, 12, &err));
     assert_int_equal(f.n, 0);
     bats_frontier_release(&f);
 }
@@ -224,8 +221,8 @@ TEST(a_frontier_beyond_reading_is_thinned_out)
     struct bats_frontier f;
     gsl_rng_set(rng, 1);
     draw_large(rng, 32, 16384, 1e6, items, task_windows);
-    assert_int_equal(
-        bats_frontier_init(&f, items, task_windows, 32, 100000000, NULL), 0);
+    assert_ok(
+        bats_frontier_init(&f, items, task_windows, 32, 100000000, &err));
     assert_false(f.complete);
     assert_true(f.n >= 50 && f.n <= 1000);
     for (size_t p = 1; p < f.n; p++) {

@@ -130,11 +130,10 @@ TEST(names_are_read_as_they_are_written)
     char text[BATS_STRATEGY_TEXT];
     struct bats_strategy s;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_int_equal(bats_strategy_parse(names[i], &s, NULL), 0);
+        assert_ok(bats_strategy_parse(names[i], &s, &err));
         assert_string_equal(bats_strategy_format(text, &s), names[i]);
     }
-    assert_int_equal(bats_strategy_parse("N=3,T=1x,D=2x,Mr=0.02", &s, NULL),
-                     0);
+    assert_ok(bats_strategy_parse("N=3,T=1x,D=2x,Mr=0.02", &s, &err));
     assert_int_equal(s.n, 3);
     assert_true(bats_span_time(&s.t, 2066e6) == 2066 * BATS_SECOND);
     assert_true(bats_span_time(&s.d, 2066e6) == 4132 * BATS_SECOND);

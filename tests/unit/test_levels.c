@@ -41,8 +41,8 @@ TEST(a_barrier_divides_levels)
     uint8_t left[] = {1, 1, 1, 1, 1, 0};
     struct bats_graph graph;
     struct bats_levels levels;
-    assert_int_equal(bats_graph_init(&graph, 6, 7, edges, 6, NULL), 0);
-    assert_int_equal(bats_graph_levels(&graph, left, &levels, NULL), 0);
+    assert_ok(bats_graph_init(&graph, 6, 7, edges, 6, &err));
+    assert_ok(bats_graph_levels(&graph, left, &levels, &err));
     assert_int_equal(levels.n, 2); /* {1}, {0, 2}, {3, 4} */
     assert_near(levels.tasks[0], 1, 1e-9);
     assert_near(levels.count[0], 1, 1e-9);
@@ -56,7 +56,7 @@ static struct bats_schedule fastest(const struct bats_estimator *e)
 {
     struct bats_schedule offers[BATS_OFFERS];
     size_t n;
-    assert_int_equal(bats_estimate_offers(e, offers, &n, NULL), 0);
+    assert_ok(bats_estimate_offers(e, offers, &n, &err));
     return offers[n - 1];
 }
 
@@ -196,7 +196,7 @@ TEST(no_end_is_sooner_than_the_longest_chain)
     assert_near(last.makespan.estimate, 150 * MINUTE, 1);
     assert_true(last.makespan.high >= last.makespan.estimate);
     assert_int_equal(last.plan.windows, 3);
-    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+    assert_ok(bats_estimate_offers(&e, offers, &n, &err));
     assert_int_equal(offers[0].plan.machines[1], 0);
     assert_true(offers[0].makespan.estimate >= 300 * MINUTE - 1);
     struct bats_paid paid[] = {{0, 0}, {6, 20 * MINUTE}};
@@ -240,8 +240,7 @@ static void choose_among_barriers(struct bats_graph *graph, uint32_t levels,
         if (joint > n)
             edges[n_edges++] = (struct bats_edge){joint - 1, i};
     }
-    assert_int_equal(
-        bats_graph_init(graph, n, n + levels - 1, edges, n_edges, NULL), 0);
+    assert_ok(bats_graph_init(graph, n, n + levels - 1, edges, n_edges, &err));
     set_up_world(&bats_policy_bats, n, work, 3, 3, 9, BATS_UNLIMITED);
     w->speed[1] = 4;
     w->o.sched.graph = graph;

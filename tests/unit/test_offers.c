@@ -164,8 +164,7 @@ TEST(a_budget_gets_no_less_than_the_list_has_for_it)
         bats_money least = list[0].plan.cost;
         bats_money step = (list[n - 1].plan.cost - least) / 8 + 1;
         for (bats_money budget = least, i = 0; i < 10; i++, budget += step) {
-            assert_int_equal(bats_estimate_for_budget(&m.e, budget, &s, NULL),
-                             0);
+            assert_ok(bats_estimate_for_budget(&m.e, budget, &s, &err));
             assert_true(s.plan.feasible && s.plan.cost <= budget);
             assert_int_equal(s.plan.cost, cost_of(&m, &s));
             assert_true(tasks_of(&m, &s) >= (double)m.e.n_tasks);
@@ -190,7 +189,7 @@ TEST(every_name_is_a_schedule_of_the_list)
             const struct bats_choice choice = {.offer = names[i]};
             struct bats_schedule s;
             size_t same = 0;
-            assert_int_equal(bats_estimate_choose(&m.e, &choice, &s, NULL), 0);
+            assert_ok(bats_estimate_choose(&m.e, &choice, &s, &err));
             while (same < n && list[same].aim != s.aim)
                 same++;
             assert_true(same < n);

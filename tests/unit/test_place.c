@@ -60,8 +60,7 @@ static void prepare(const struct bats_policy *policy, uint32_t n_tasks,
                     size_t n_edges)
 {
     set_up_world(policy, n_tasks, BATS_MINUTE, 1, 1, 6, BATS_UNLIMITED);
-    assert_int_equal(
-        bats_graph_init(graph, n_tasks, n_tasks, list, n_edges, NULL), 0);
+    assert_ok(bats_graph_init(graph, n_tasks, n_tasks, list, n_edges, &err));
     w->machines[0].cluster = 1;
     w->machines[1].cluster = 0;
     w->speed[1] = 2;
@@ -276,7 +275,7 @@ TEST(a_task_of_a_new_kind_begins_on_a_new_machine)
     struct bats_graph g;
     set_up_world(&bats_policy_flow, 3, 6 * BATS_SECOND, 12, 60, 360,
                  2 * BATS_UNIT);
-    assert_int_equal(bats_graph_init(&g, 3, 3, chain, 2, NULL), 0);
+    assert_ok(bats_graph_init(&g, 3, 3, chain, 2, &err));
     w->speed[1] = 2;
     w->o.sched.graph = &g;
     w->o.sched.category = category;

@@ -241,9 +241,8 @@ TEST(plans_of_the_papers_are_found)
             {4, UNITS(cases[i].charge0), 32},
             {cases[i].rate1, UNITS(cases[i].charge1), 32}};
         struct bats_plan plan;
-        assert_int_equal(bats_plan_solve(items, 2, (uint64_t)cases[i].n_tasks,
-                                         UNITS(cases[i].budget), &plan, NULL),
-                         0);
+        assert_ok(bats_plan_solve(items, 2, (uint64_t)cases[i].n_tasks,
+                                  UNITS(cases[i].budget), &plan, &err));
         assert_true(plan.feasible);
         assert_memory_equal(plan.machines, cases[i].machines,
                             sizeof cases[i].machines);
@@ -259,7 +258,7 @@ TEST(empty_bag_needs_no_machine)
 {
     struct bats_plan_item item = {4, UNITS(3), 5};
     struct bats_plan plan;
-    assert_int_equal(bats_plan_solve(&item, 1, 0, 0, &plan, NULL), 0);
+    assert_ok(bats_plan_solve(&item, 1, 0, 0, &plan, &err));
     assert_true(plan.feasible);
     assert_int_equal(plan.machines[0], 0);
     assert_int_equal(plan.windows, 0);
@@ -271,8 +270,7 @@ TEST(next_to_nothing_is_not_paid_for)
 {
     struct bats_plan_item items[] = {{4, UNITS(3), 5}, {2e-9, UNITS(3), 5}};
     struct bats_plan plan;
-    assert_int_equal(
-        bats_plan_solve(items, 2, 100, BATS_UNLIMITED, &plan, NULL), 0);
+    assert_ok(bats_plan_solve(items, 2, 100, BATS_UNLIMITED, &plan, &err));
     assert_int_equal(plan.machines[0], 5);
     assert_int_equal(plan.machines[1], 0);
     assert_int_equal(plan.cost, UNITS(75));
@@ -302,9 +300,8 @@ TEST(huge_numbers_do_not_overflow)
     for (size_t b = 0; b < 5; b++)
         for (size_t n = 0; n < 3; n++) {
             bats_money budget = budgets[b] > 0 ? budgets[b] : 0;
-            assert_int_equal(
-                bats_plan_solve(items, 4, bags[n], budgets[b], &plan, NULL),
-                0);
+            assert_ok(
+                bats_plan_solve(items, 4, bags[n], budgets[b], &plan, &err));
             assert_true(plan.price >= 0 && plan.windows >= 0);
             assert_true(plan.price == 0 ||
                         plan.windows <= budget / plan.price);
@@ -335,9 +332,8 @@ TEST(long_tasks_equal_brute_force)
             (bats_money)(exp(gsl_rng_uniform(rng) * 6 - 1) * 1e6);
         struct configuration expected = {.windows = 0};
         struct bats_plan plan, fluid;
-        assert_int_equal(bats_plan_solve_whole(items, task_windows, n, n_tasks,
-                                               budget, &plan, NULL),
-                         0);
+        assert_ok(bats_plan_solve_whole(items, task_windows, n, n_tasks,
+                                        budget, &plan, &err));
         double tasks;
         bool feasible = brute_feasible(items, task_windows, n, n_tasks, budget,
                                        &expected, &tasks);
@@ -371,9 +367,8 @@ TEST(long_tasks_get_their_windows_in_large_bags)
                                            {0.5, UNITS(1), 10}};
     const double task_windows[] = {2, 2};
     struct bats_plan plan;
-    assert_int_equal(bats_plan_solve_whole(items, task_windows, 2, 1000,
-                                           UNITS(10), &plan, NULL),
-                     0);
+    assert_ok(bats_plan_solve_whole(items, task_windows, 2, 1000, UNITS(10),
+                                    &plan, &err));
     assert_false(plan.feasible);
     assert_int_equal(plan.windows, 2);
     assert_int_equal(plan.machines[0], 5);
@@ -487,9 +482,8 @@ TEST(large_instances_are_solved)
                     bats_money budget =
                         (bats_money)(price * gsl_rng_uniform(rng));
                     struct bats_plan plan;
-                    assert_int_equal(bats_plan_solve(items, n, n_tasks, budget,
-                                                     &plan, NULL),
-                                     0);
+                    assert_ok(bats_plan_solve(items, n, n_tasks, budget, &plan,
+                                              &err));
                     check_near_bound(items, n, n_tasks, budget, &plan);
                     assert_int_equal(plan.cost, plan.price * plan.windows);
                     assert_true(plan.cost <= budget && plan.rate > 0);

@@ -25,7 +25,7 @@ TEST(samples_are_completed_both_ways)
         {1, 1, 1100}, {2, 0, 600},  {0, 1, 600},
     };
     struct bats_sample s;
-    assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
+    assert_ok(bats_sample_init(&s, 2, o, COUNT(o), &err));
     assert_int_equal(s.base, 0);
     expect(&s.clusters[0], (double[]){1000, 2000, 600, 800, 500}, 5, 4, 4);
     expect(&s.clusters[1], (double[]){600, 1100, 400, 500, 350}, 5, 3, 2);
@@ -43,7 +43,7 @@ TEST(what_was_measured_stays)
                                          {1, 1, 30}, {2, 0, 30}, {2, 1, 55},
                                          {3, 0, 40}};
     struct bats_sample s;
-    assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
+    assert_ok(bats_sample_init(&s, 2, o, COUNT(o), &err));
     expect(&s.clusters[0], (double[]){10, 20, 30, 40}, 4, 4, 4);
     expect(&s.clusters[1], (double[]){20, 30, 55, 70}, 4, 3, 3);
     bats_sample_release(&s);
@@ -54,7 +54,7 @@ TEST(base_has_most_runtimes)
     const struct bats_observation o[] = {
         {0, 0, 10}, {0, 1, 20}, {1, 1, 30}, {2, 2, 40}};
     struct bats_sample s;
-    assert_int_equal(bats_sample_init(&s, 3, o, COUNT(o), NULL), 0);
+    assert_ok(bats_sample_init(&s, 3, o, COUNT(o), &err));
     assert_int_equal(s.base, 1);
     bats_sample_release(&s);
 }
@@ -63,7 +63,7 @@ TEST(first_of_several_runtimes_counts)
 {
     const struct bats_observation o[] = {{7, 0, 10}, {3, 0, 5}, {7, 0, 99}};
     struct bats_sample s;
-    assert_int_equal(bats_sample_init(&s, 1, o, COUNT(o), NULL), 0);
+    assert_ok(bats_sample_init(&s, 1, o, COUNT(o), &err));
     expect(&s.clusters[0], (double[]){5, 10}, 2, 2, 2);
     bats_sample_release(&s);
 }
@@ -72,12 +72,12 @@ TEST(cluster_without_runtimes_is_unknown)
 {
     const struct bats_observation o[] = {{0, 0, 10}, {0, 2, 5}, {1, 2, 4}};
     struct bats_sample s;
-    assert_int_equal(bats_sample_init(&s, 3, o, COUNT(o), NULL), 0);
+    assert_ok(bats_sample_init(&s, 3, o, COUNT(o), &err));
     expect(&s.clusters[1], NULL, 0, 0, 0);
     expect(&s.clusters[0], (double[]){10, 8}, 2, 1, 1); /* one pair: a ratio */
     assert_true(s.clusters[0].line.ratio);
     bats_sample_release(&s);
-    assert_int_equal(bats_sample_init(&s, 3, NULL, 0, NULL), 0);
+    assert_ok(bats_sample_init(&s, 3, NULL, 0, &err));
     for (int i = 0; i < 3; i++)
         expect(&s.clusters[i], NULL, 0, 0, 0);
     bats_sample_release(&s);
@@ -92,7 +92,7 @@ TEST(third_cluster_helps_out)
                                          {3, 0, 50}, {3, 2, 160}, {4, 1, 60},
                                          {5, 1, 80}, {6, 1, 100}};
     struct bats_sample s;
-    assert_int_equal(bats_sample_init(&s, 3, o, COUNT(o), NULL), 0);
+    assert_ok(bats_sample_init(&s, 3, o, COUNT(o), &err));
     assert_int_equal(s.base, 1);
     assert_near(s.clusters[2].line.b0, 10, 1e-9);
     assert_near(s.clusters[2].line.b1, 1.5, 1e-9);
@@ -107,7 +107,7 @@ TEST(without_pairs_the_means_decide)
     const struct bats_observation o[] = {
         {0, 0, 10}, {1, 0, 20}, {2, 0, 30}, {3, 1, 4}, {4, 1, 6}};
     struct bats_sample s;
-    assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
+    assert_ok(bats_sample_init(&s, 2, o, COUNT(o), &err));
     assert_true(s.clusters[1].line.ratio);
     expect(&s.clusters[0], (double[]){10, 20, 30, 16, 24}, 5, 3, 3);
     expect(&s.clusters[1], (double[]){2.5, 5, 7.5, 4, 6}, 5, 2, 0);
@@ -118,7 +118,7 @@ TEST(runtimes_of_nothing_count_as_something)
 {
     const struct bats_observation o[] = {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}};
     struct bats_sample s;
-    assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
+    assert_ok(bats_sample_init(&s, 2, o, COUNT(o), &err));
     expect(&s.clusters[1], (double[]){1, 1}, 2, 1, 1);
     bats_sample_release(&s);
 }

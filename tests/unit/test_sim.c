@@ -54,8 +54,7 @@ static void set_up_unreliable(uint32_t n_tasks, uint32_t n_short,
     w->o.reliability = &loses;
     w->o.sched.policy = &bats_policy_expert;
     w->o.sched.billing.model = BATS_BILLING_USE;
-    assert_int_equal(bats_strategy_parse(strategy, &w->o.sched.strategy, NULL),
-                     0);
+    assert_ok(bats_strategy_parse(strategy, &w->o.sched.strategy, &err));
 }
 
 /* Eight tasks of a minute end first; the next eight take two hours, which is

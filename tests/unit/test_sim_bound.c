@@ -45,22 +45,6 @@ TEST(the_bound_of_small_bags_is_as_by_hand)
     assert_true(isinf(bound(&p, 19)));
 }
 
-/* One machine that needs 15 of each acquisition; 100 of work. */
-TEST(a_start_up_is_lost)
-{
-    struct bats_bound_type type = {.machines = 1,
-                                   .slots = 2,
-                                   .speed = 1,
-                                   .charge = 1,
-                                   .startup = 15,
-                                   .longest = 1};
-    struct bats_bound_problem p = {&type, 1, 100, 60, 0};
-    assert_near(bound(&p, BATS_UNLIMITED), 65, 0.5); /* 2 x (65 - 15) */
-    assert_near(bound(&p, 2), 65, 0.5);
-    p.work = 121; /* more than a window without a start-up does */
-    assert_true(isinf(bound(&p, 1)));
-}
-
 /* ---- every way to spend the budget ---- */
 
 #define MACHINES 3
@@ -170,27 +154,6 @@ static double cost_bound(const struct bats_bound_problem *p, bats_time end)
     double cost = 0;
     assert_ok(bats_bound_cost(p, end, &cost, &err));
     return cost;
-}
-
-/* The instance of the_bound_of_small_bags_is_as_by_hand. */
-TEST(the_least_cost_for_a_deadline_is_as_by_hand)
-{
-    struct bats_bound_type types[] = {
-        {.machines = 4, .slots = 1, .speed = 1, .charge = 2, .longest = 20},
-        {.machines = 2, .slots = 1, .speed = 3, .charge = 5, .longest = 20}};
-    struct bats_bound_problem p = {types, 2, 300, 60, 0};
-    assert_true(isinf(cost_bound(&p, 29)));
-    assert_near(cost_bound(&p, 30), 18, 0); /* all of them */
-    assert_near(cost_bound(&p, 50), 10, 0); /* two fast ones, one window */
-    assert_near(cost_bound(&p, 49), 12, 0); /* 294, and a slow one: 49 */
-    assert_near(cost_bound(&p, 60), 9, 0);  /* a fast and two slow ones */
-    /* 5 for each 180, 2 for each 60: the rest costs 4 with either. */
-    assert_near(cost_bound(&p, 600), 9, 0);
-    /* The longest task: 200 on a fast machine, four windows. */
-    types[0].longest = types[1].longest = p.work = 600;
-    assert_true(isinf(cost_bound(&p, 199)));
-    assert_near(cost_bound(&p, 200), 20, 0);
-    assert_near(cost_bound(&p, 600), 20, 0); /* slow: ten windows at 2 */
 }
 
 /* The least that windows of the machines cost which do the work in time. */

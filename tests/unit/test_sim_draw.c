@@ -150,7 +150,7 @@ TEST(runtimes_are_distributed_as_in_theory)
     for (size_t k = 0; k < sizeof theories / sizeof *theories; k++) {
         const struct theory *t = &theories[k];
         struct bats_draw draw;
-        assert_int_equal(bats_draw_parse(t->text, &draw, NULL), 0);
+        assert_ok(bats_draw_parse(t->text, &draw, &err));
         double mean = integrate(upper, t);
         double deviation = sqrt(integrate(upper_square, t) - mean * mean);
         double *x = sample(&draw, N);
@@ -179,7 +179,7 @@ TEST(the_mixture_is_what_the_thesis_says)
     /* Two modes, and a gap. */
     struct bats_draw draw;
     int in[5] = {0};
-    assert_int_equal(bats_draw_parse("mixture", &draw, NULL), 0);
+    assert_ok(bats_draw_parse("mixture", &draw, &err));
     double *x = sample(&draw, N);
     for (int i = 0; i < N; i++) {
         in[0] += x[i] > 3.5 && x[i] < 4.5;
@@ -191,16 +191,6 @@ TEST(the_mixture_is_what_the_thesis_says)
     assert_true(in[0] > 5 * in[1] && in[2] > 5 * in[1]);
     assert_int_equal(in[3], 0);
     assert_near(in[4], 0.03 * N, 5 * sqrt(0.03 * N));
-    free(x);
-}
-
-TEST(a_constant_is_constant)
-{
-    struct bats_draw draw;
-    assert_int_equal(bats_draw_parse("constant 15m", &draw, NULL), 0);
-    double *x = sample(&draw, 10);
-    assert_near(x[0], 15, 0);
-    assert_near(x[9], 15, 0);
     free(x);
 }
 
@@ -221,24 +211,6 @@ TEST(measured_values_all_have_the_same_chance)
     assert_near(twos, 0.5 * N, 800);
     assert_near(sevens, 0.25 * N, 700);
     free(x);
-}
-
-/* The bag of benchmarks/das/bag.c: one Gaussian after the other. */
-TEST(the_normal_bag_is_that_of_the_emulation)
-{
-    struct bats_draw draw;
-    gsl_rng *ours = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_rng *theirs = gsl_rng_alloc(gsl_rng_mt19937);
-    assert_int_equal(bats_draw_parse("normal 15m 2.236068m", &draw, NULL), 0);
-    gsl_rng_set(ours, 7);
-    gsl_rng_set(theirs, 7);
-    for (int i = 0; i < 1000; i++) {
-        double minutes = 15 + gsl_ran_gaussian(theirs, sqrt(5.0));
-        assert_near((double)bats_draw_next(&draw, ours),
-                    minutes * (double)BATS_MINUTE, 1000);
-    }
-    gsl_rng_free(ours);
-    gsl_rng_free(theirs);
 }
 
 TEST(what_is_no_distribution_is_refused)
@@ -274,6 +246,7 @@ TEST(noise_is_lognormal_with_mean_one)
 {
     static const double deviations[] = {0.05, 0.3, 1};
     double *x = malloc(N * sizeof *x);
+    assert_true(bats_draw_noise(1, 2, 3, 0) == 1);
     for (int k = 0; k < 3; k++) {
         double d = deviations[k], sigma = sqrt(log(1 + d * d));
         for (uint32_t i = 0; i < N; i++)
@@ -304,11 +277,6 @@ TEST(noise_of_neighbours_is_unrelated)
     }
     free(x);
     free(y);
-}
-
-TEST(no_deviation_is_no_noise)
-{
-    assert_true(bats_draw_noise(1, 2, 3, 0) == 1);
 }
 
 /* Quantiles of the exponential distribution; the first machine of many seeds

@@ -13,7 +13,7 @@ TEST(sample_size_follows_the_paper)
 
 static void fill(struct bats_stats *st)
 {
-    assert_int_equal(bats_stats_init(st, 4, NULL), 0);
+    assert_ok(bats_stats_init(st, 4, &err));
     bats_stats_add(st, 30, true);
     bats_stats_add(st, 10, true);
     bats_stats_add(st, 20, true);
