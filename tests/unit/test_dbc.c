@@ -9,57 +9,39 @@
  *
  * The simulator plays the machines.
  */
-#include "bats/policy.h"
-#include "bats/sched.h"
-#include "bats/status.h"
-#include "helpers/test.h"
-#include "sim/sim.h"
+#include "helpers/sim_fixture.h"
 
-#define TASKS 200
-#define MACHINES 72
+static bats_time expected[CLUSTERS_MOST];
 
-struct run {
-    struct bats_cluster clusters[BATS_CLUSTERS_MAX];
-    struct bats_machine_spec machines[MACHINES];
-    double speed[BATS_CLUSTERS_MAX];
-    bats_time expected[BATS_CLUSTERS_MAX], work[TASKS], makespan;
-    struct bats_sim_options o;
-    struct bats_sched_status status;
-    uint32_t done[BATS_CLUSTERS_MAX];
-};
-
-static void add_cluster(struct run *r, uint32_t machines, double speed,
-                        bats_money charge)
+static void prepare(const struct bats_policy *policy, uint32_t n_tasks,
+                    bats_time work, bats_time deadline, bats_money budget)
 {
-    size_t i = r->o.sched.n_clusters++;
-    r->clusters[i] = (struct bats_cluster){.charge = charge, .max = machines};
-    r->speed[i] = speed;
-    r->expected[i] = (bats_time)((double)r->work[0] / speed + 0.5);
-    for (uint32_t m = 0; m < machines; m++)
-        r->machines[r->o.sched.n_machines++] =
-            (struct bats_machine_spec){(uint32_t)i, 1};
+    set_up_world(policy, n_tasks, work, 0, 0, 0,
+                 budget > 0 ? budget * BATS_UNIT : BATS_UNLIMITED);
+    w->o.sched.n_clusters = 0;
+    w->o.sched.expected = expected;
+    w->o.sched.window = BATS_SECOND;
+    w->o.sched.monitor_interval = BATS_HOUR;
+    w->o.sched.goal.deadline = deadline * BATS_SECOND;
+    w->o.sched.billing.model = BATS_BILLING_USE;
+    w->o.sched.seed = 7;
 }
 
-static struct run prepare(const struct bats_policy *policy, uint32_t n_tasks,
-                          bats_time work, bats_time deadline,
-                          bats_money budget)
+static void add_cluster(uint32_t machines, double speed, bats_money charge)
 {
-    struct run r = {.o.sched = {.policy = policy,
-                                .n_tasks = n_tasks,
-                                .window = BATS_SECOND,
-                                .monitor_interval = BATS_HOUR,
-                                .budget = budget,
-                                .goal.deadline = deadline,
-                                .billing.model = BATS_BILLING_USE,
-                                .seed = 7}};
-    for (uint32_t i = 0; i < n_tasks; i++)
-        r.work[i] = work;
-    return r;
+    uint32_t i = (uint32_t)w->o.sched.n_clusters++;
+    w->clusters[i] =
+        (struct bats_cluster){.charge = charge * BATS_UNIT, .max = machines};
+    w->speed[i] = speed;
+    expected[i] = (bats_time)((double)w->work[0] / speed + 0.5);
+    for (uint32_t m = 0; m < machines; m++)
+        w->machines[w->o.sched.n_machines++] =
+            (struct bats_machine_spec){i, 1};
 }
 
 /* Table I: processors, MIPS / 100, price. */
-static struct run world_wide_grid(const struct bats_policy *policy,
-                                  bats_time deadline, bats_money budget)
+static void world_wide_grid(const struct bats_policy *policy,
+                            bats_time deadline, bats_money budget)
 {
     static const struct {
         uint32_t machines;
@@ -68,64 +50,27 @@ static struct run world_wide_grid(const struct bats_policy *policy,
     } table[] = {{4, 5.15, 8}, {4, 3.77, 4}, {4, 3.77, 3}, {2, 3.77, 3},
                  {2, 3.8, 1},  {6, 4.1, 5},  {16, 4.1, 5}, {16, 4.1, 4},
                  {2, 3.8, 1},  {4, 4.1, 6},  {8, 3.77, 3}};
-    struct run r = prepare(policy, TASKS, 105 * BATS_SECOND, deadline, budget);
+    prepare(policy, 200, 105 * BATS_SECOND, deadline, budget);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        add_cluster(&r, table[i].machines, table[i].speed,
-                    table[i].charge * BATS_UNIT);
-    return r;
+        add_cluster(table[i].machines, table[i].speed, table[i].charge);
 }
 
-static struct run two(const struct bats_policy *policy, const char *names,
-                      bats_time deadline, bats_money budget)
+static void two(const struct bats_policy *policy, const char *names,
+                bats_time deadline, bats_money budget)
 {
-    struct run r = prepare(policy, 6, 10 * BATS_SECOND, deadline, budget);
+    prepare(policy, 6, 10 * BATS_SECOND, deadline, budget);
     for (const char *c = names; *c; c++)
-        add_cluster(&r, 1, *c == 'a' ? 1 : 2,
-                    (*c == 'a'   ? 1
-                     : *c == 'b' ? 4
-                                 : 2) *
-                        BATS_UNIT);
-    return r;
+        add_cluster(1, *c == 'a' ? 1 : 2, *c == 'a' ? 1 : *c == 'b' ? 4 : 2);
 }
 
-static void count(void *context, bats_time now, const struct bats_event *e)
+static void assert_run(uint32_t first, uint32_t second, bats_time seconds,
+                       bats_money cost)
 {
-    struct run *r = context;
-    (void)now;
-    if (e->type == BATS_EVENT_DONE)
-        r->done[r->machines[e->machine].cluster]++;
-}
-
-static void check_invariants(void *context, const struct bats_sched *s)
-{
-    (void)context;
-    check_sched(s);
-}
-
-static void play(struct run *r)
-{
-    struct bats_sched *s;
-    r->o.sched.clusters = r->clusters;
-    r->o.sched.expected = r->expected;
-    r->o.sched.machines = r->machines;
-    r->o.work = r->work;
-    r->o.speed = r->speed;
-    r->o.watch.after = check_invariants;
-    r->o.watch.on_event = count;
-    r->o.watch.context = r;
-    assert_ok(bats_sim_run(&r->o, &s, &r->makespan, &err));
-    bats_sched_status(s, &r->status);
-    bats_sched_destroy(s);
-}
-
-static void assert_run(struct run r, uint32_t first, uint32_t second,
-                       bats_time seconds, bats_money cost)
-{
-    play(&r);
-    assert_int_equal(r.done[0], first);
-    assert_int_equal(r.done[1], second);
-    assert_int_equal(r.makespan, seconds * BATS_SECOND);
-    assert_int_equal(r.status.charged, cost * BATS_UNIT);
+    play();
+    assert_int_equal(w->of[0].done, first);
+    assert_int_equal(w->of[1].done, second);
+    assert_int_equal(w->makespan, seconds * BATS_SECOND);
+    assert_int_equal(w->status.charged, cost * BATS_UNIT);
 }
 
 /* R4 and R8 take 27.6 s for a task, for as much money.
@@ -144,19 +89,17 @@ TEST(the_grid_bag_is_done_as_by_hand)
                  {&bats_policy_dbc_cost, 2600, 0, 188, 12, 94},
                  {&bats_policy_dbc_cost, 3100, 5000, 180, 0, 90}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool is_short = cases[i].budget > 0;
-        struct run r = world_wide_grid(
-            cases[i].policy, cases[i].deadline * BATS_SECOND,
-            is_short ? cases[i].budget * BATS_UNIT : BATS_UNLIMITED);
         uint32_t done = cases[i].on_r4 + cases[i].on_r8;
-        play(&r);
-        assert_int_equal(r.done[4], cases[i].on_r4);
-        assert_int_equal(r.done[8], cases[i].on_r8);
-        assert_int_equal(r.status.done, done);
-        assert_int_equal(r.makespan, cases[i].rounds * INT64_C(27631579));
-        assert_int_equal(r.status.charged, done * INT64_C(27631579));
-        assert_int_equal(r.status.finish,
-                         is_short ? BATS_FINISH_BUDGET : BATS_FINISH_ALL_DONE);
+        world_wide_grid(cases[i].policy, cases[i].deadline, cases[i].budget);
+        play();
+        assert_int_equal(w->of[4].done, cases[i].on_r4);
+        assert_int_equal(w->of[8].done, cases[i].on_r8);
+        assert_int_equal(w->status.done, done);
+        assert_int_equal(w->makespan, cases[i].rounds * INT64_C(27631579));
+        assert_int_equal(w->status.charged, done * INT64_C(27631579));
+        assert_int_equal(w->status.finish, cases[i].budget > 0
+                                               ? BATS_FINISH_BUDGET
+                                               : BATS_FINISH_ALL_DONE);
     }
 }
 
@@ -167,14 +110,13 @@ TEST(a_short_deadline_takes_all_resources)
     static const struct bats_policy *const policies[] = {
         &bats_policy_dbc_cost, &bats_policy_dbc_cost_time};
     for (int i = 0; i < 2; i++) {
-        struct run r =
-            world_wide_grid(policies[i], 100 * BATS_SECOND, BATS_UNLIMITED);
-        play(&r);
-        assert_int_equal(r.status.done, 200);
+        world_wide_grid(policies[i], 100, 0);
+        play();
+        assert_int_equal(w->status.done, 200);
         /* The dearest one does what is left: 200 - 64 x 3. */
-        assert_int_equal(r.done[0], 8);
-        assert_int_equal(r.done[6], 48);
-        assert_true(r.makespan <= 100 * BATS_SECOND);
+        assert_int_equal(w->of[0].done, 8);
+        assert_int_equal(w->of[6].done, 48);
+        assert_true(w->makespan <= 100 * BATS_SECOND);
     }
 }
 
@@ -185,14 +127,13 @@ TEST(no_task_begins_that_cannot_end_by_the_deadline)
         &bats_policy_dbc_cost, &bats_policy_dbc_time,
         &bats_policy_dbc_conservative_time, &bats_policy_dbc_cost_time};
     for (int i = 0; i < 4; i++) {
-        struct run r =
-            two(policies[i], "ab", 19 * BATS_SECOND, BATS_UNLIMITED);
-        play(&r);
-        assert_int_equal(r.done[0], 1);
-        assert_int_equal(r.done[1], 3);
-        assert_int_equal(r.status.pending, 2);
-        assert_int_equal(r.status.finish, BATS_FINISH_TOO_LATE);
-        assert_int_equal(r.makespan, 15 * BATS_SECOND);
+        two(policies[i], "ab", 19, 0);
+        play();
+        assert_int_equal(w->of[0].done, 1);
+        assert_int_equal(w->of[1].done, 3);
+        assert_int_equal(w->status.pending, 2);
+        assert_int_equal(w->status.finish, BATS_FINISH_TOO_LATE);
+        assert_int_equal(w->makespan, 15 * BATS_SECOND);
     }
 }
 
@@ -227,24 +168,22 @@ TEST(two_machines_share_six_tasks_as_by_hand)
         /* c costs the same as a and is faster. */
         {&bats_policy_dbc_cost, "ac", 0, 0, {0, 6}, 30, 60},
         {&bats_policy_dbc_cost_time, "ac", 0, 0, {2, 4}, 20, 60}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_run(two(cases[i].policy, cases[i].machines,
-                       cases[i].deadline * BATS_SECOND,
-                       cases[i].budget > 0 ? cases[i].budget * BATS_UNIT
-                                           : BATS_UNLIMITED),
-                   cases[i].done[0], cases[i].done[1], cases[i].end,
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        two(cases[i].policy, cases[i].machines, cases[i].deadline,
+            cases[i].budget);
+        assert_run(cases[i].done[0], cases[i].done[1], cases[i].end,
                    cases[i].cost);
+    }
 }
 
 /* Each does one task; when b has ended it, a is not known yet, and b goes on.
  * From 9 s on, when a costs 9, it does the other three: 4 x 9 and 2 x 20. */
 TEST(what_is_not_known_is_measured)
 {
-    struct run r =
-        two(&bats_policy_dbc_cost, "ab", 60 * BATS_SECOND, BATS_UNLIMITED);
-    r.expected[0] = r.expected[1] = 0;
-    r.speed[0] = 10.0 / 9;
-    assert_run(r, 4, 2, 36, 76);
+    two(&bats_policy_dbc_cost, "ab", 60, 0);
+    expected[0] = expected[1] = 0;
+    w->speed[0] = 10.0 / 9;
+    assert_run(4, 2, 36, 76);
 }
 
 /* Windows of 20 s at 2 and 8. Until 60: three of a. Until 30: three tasks on
@@ -252,16 +191,15 @@ TEST(what_is_not_known_is_measured)
 TEST(windows_are_bought_for_the_tasks_assigned)
 {
     for (int i = 0; i < 2; i++) {
-        struct run r = two(&bats_policy_dbc_cost, "ab",
-                           (i ? 30 : 60) * BATS_SECOND, BATS_UNLIMITED);
-        r.o.sched.billing.model = BATS_BILLING_WINDOW;
-        r.o.sched.window = 20 * BATS_SECOND;
-        r.clusters[0].charge = 2 * BATS_UNIT;
-        r.clusters[1].charge = 8 * BATS_UNIT;
+        two(&bats_policy_dbc_cost, "ab", i ? 30 : 60, 0);
+        w->o.sched.billing.model = BATS_BILLING_WINDOW;
+        w->o.sched.window = 20 * BATS_SECOND;
+        w->clusters[0].charge = 2 * BATS_UNIT;
+        w->clusters[1].charge = 8 * BATS_UNIT;
         if (i)
-            assert_run(r, 3, 3, 30, 12);
+            assert_run(3, 3, 30, 12);
         else
-            assert_run(r, 6, 0, 60, 6);
+            assert_run(6, 0, 60, 6);
     }
 }
 

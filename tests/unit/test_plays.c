@@ -1,14 +1,8 @@
 /* plays: by hand where nothing is left to chance, and beside the engine in the
  * simulator where something is. */
-#include <math.h>
-
 #include "bats/plays.h"
-#include "bats/policy.h"
-#include "bats/sched.h"
-#include "bats/status.h"
-#include "helpers/test.h"
+#include "helpers/sim_fixture.h"
 #include "input/pools.h"
-#include "sim/sim.h"
 
 #define TIMES 100
 #define WORLDS 60
@@ -30,8 +24,8 @@ static struct bats_plays_model model(const bats_time *times, size_t n,
                                      .lost_is_free = true};
 }
 
-static struct bats_candidate play(const struct bats_plays_model *m, uint32_t n,
-                                  const char *strategy)
+static struct bats_candidate estimate(const struct bats_plays_model *m,
+                                      uint32_t n, const char *strategy)
 {
     struct bats_plays *plays;
     struct bats_candidate c = {.is_efficient = false};
@@ -46,10 +40,10 @@ TEST(where_all_answer_it_is_self_scheduling)
 {
     static const bats_time time[] = {100};
     struct bats_plays_model m = model(time, 1, 1);
-    struct bats_candidate c = play(&m, 3, "N=0,T=4x,D=4x");
+    struct bats_candidate c = estimate(&m, 3, "N=0,T=4x,D=4x");
     assert_true(c.mean.makespan == 300 && c.margin.makespan == 0);
     assert_true(c.mean.cost == 6000 && c.mean.sent_reliable == 0);
-    c = play(&m, 3, "AR"); /* 15 rounds on 4 */
+    c = estimate(&m, 3, "AR"); /* 15 rounds on 4 */
     assert_true(c.mean.makespan == 1500 && c.mean.cost == 30 * 6000);
 }
 
@@ -61,7 +55,7 @@ TEST(a_tail_costs_what_it_does_by_hand)
     static const bats_time time[] = {100};
     struct bats_plays_model m = model(time, 1, 1);
     m.n_tasks = 19;
-    struct bats_candidate c = play(&m, 2, "N=0,T=0x,D=4x");
+    struct bats_candidate c = estimate(&m, 2, "N=0,T=0x,D=4x");
     assert_true(c.mean.makespan == 100 && c.mean.tail == 100);
     assert_true(c.mean.sent_reliable == 4 && c.mean.used_reliable == 4);
     assert_true(c.mean.longest_queue == 19);
@@ -75,7 +69,7 @@ TEST(long_tasks_end_before_the_tail)
                                       10, 10, 10, 10, 1000};
     struct bats_plays_model m = model(times, 10, 0.3);
     m.n_unreliable = 2;
-    struct bats_candidate c = play(&m, 5, "AUR");
+    struct bats_candidate c = estimate(&m, 5, "AUR");
     assert_true(c.mean.makespan > 2000 && c.mean.makespan < NEVER);
 }
 
@@ -87,65 +81,46 @@ TEST(a_given_tail_goes_on_from_its_ages)
                                            {.started = -99, .given_up = 301}};
     m.n_tasks = 2;
     m.tail = tail;
-    struct bats_candidate c = play(&m, 2, "AUR");
+    struct bats_candidate c = estimate(&m, 2, "AUR");
     assert_true(c.mean.makespan == 70 && c.mean.cost == 200);
 }
 
 /* Tasks with the turnaround times of the model, in the engine. */
-static struct bats_sched *
-run(const struct bats_plays_model *m, const struct bats_strategy *strategy,
-    const char *utility, const struct bats_reliability *cheap, uint64_t seed,
-    const struct bats_pools *known, bats_time *end)
+static void run(const struct bats_plays_model *m,
+                const struct bats_strategy *strategy, const char *utility,
+                const struct bats_reliability *cheap, uint64_t seed,
+                const struct bats_pools *known)
 {
-    struct bats_instance instances[2][BATS_POOLS_INSTANCES];
-    size_t n_known[2] = {0};
-    const struct bats_cluster clusters[] = {
-        {.name = "cheap",
-         .charge = BATS_HOUR,
-         .max = m->n_unreliable,
-         .unreliable = true,
-         .noticed = m->noticed,
-         .lost_is_free = true},
-        {.name = "safe", .charge = 30 * BATS_HOUR, .max = m->n_reliable}};
-    struct bats_machine_spec machines[24];
-    const struct bats_reliability reliability[] = {*cheap, {.n_steps = 0}};
-    const double speed[] = {1, 1};
-    bats_time work[60];
-    const bats_time expected[] = {50 * BATS_MINUTE, 50 * BATS_MINUTE};
-    struct bats_sched_status st;
-    struct bats_sched *sched;
-    for (uint32_t i = 0; i < 24; i++)
-        machines[i] = (struct bats_machine_spec){i >= m->n_unreliable, 1};
+    static struct bats_instance instances[2][BATS_POOLS_INSTANCES];
+    static struct bats_reliability reliability[2];
+    static const bats_time expected[] = {50 * BATS_MINUTE, 50 * BATS_MINUTE};
+    uint32_t n_machines = m->n_unreliable + m->n_reliable;
+    reliability[0] = *cheap;
+    set_up_world(&bats_policy_expert, m->n_tasks, 0, n_machines / 2, 1, 1,
+                 BATS_UNLIMITED);
+    w->clusters[0] = (struct bats_cluster){.name = "cheap",
+                                           .charge = BATS_HOUR,
+                                           .max = m->n_unreliable,
+                                           .unreliable = true,
+                                           .noticed = m->noticed,
+                                           .lost_is_free = true};
+    w->clusters[1] = (struct bats_cluster){
+        .name = "safe", .charge = 30 * BATS_HOUR, .max = m->n_reliable};
+    for (uint32_t i = 0; i < n_machines; i++)
+        w->machines[i].cluster = i >= m->n_unreliable;
     for (uint32_t i = 0; i < m->n_tasks; i++)
-        work[i] = m->unreliable[(i * 37 + seed * 11) % m->n_times];
-    for (int i = 0; known && i < 2; i++)
-        n_known[i] = bats_pools_instances(known, i, instances[i]);
-    const struct bats_sim_options o = {
-        .sched = {.policy = &bats_policy_expert,
-                  .n_tasks = m->n_tasks,
-                  .clusters = clusters,
-                  .n_clusters = 2,
-                  .machines = machines,
-                  .n_machines = m->n_unreliable + m->n_reliable,
-                  .expected = expected,
-                  .window = BATS_HOUR,
-                  .budget = BATS_UNLIMITED,
-                  .billing = {.model = BATS_BILLING_USE},
-                  .strategy = *strategy,
-                  .utility = utility,
-                  .known = {instances[0], instances[1]},
-                  .n_known = {n_known[0], n_known[1]},
-                  .seed = seed},
-        .work = work,
-        .speed = speed,
-        .noise_seed = seed,
-        .reliability = reliability};
-    assert_ok(bats_sim_run(&o, &sched, end, &err));
-    bats_sched_status(sched, &st);
-    if (st.done != m->n_tasks)
-        fail_msg("seed %d: %u done, finish %d, %u left", (int)seed, st.done,
-                 (int)st.finish, st.pending);
-    return sched;
+        w->work[i] = m->unreliable[(i * 37 + seed * 11) % m->n_times];
+    for (int i = 0; known && i < 2; i++) {
+        w->o.sched.n_known[i] = bats_pools_instances(known, i, instances[i]);
+        w->o.sched.known[i] = instances[i];
+    }
+    w->o.sched.expected = expected;
+    w->o.sched.billing.model = BATS_BILLING_USE;
+    w->o.sched.strategy = *strategy;
+    w->o.sched.utility = utility;
+    w->o.sched.seed = w->o.noise_seed = seed;
+    w->o.reliability = reliability;
+    play_to(BATS_FINISH_ALL_DONE);
 }
 
 static void simulate(const struct bats_plays_model *m,
@@ -155,14 +130,9 @@ static void simulate(const struct bats_plays_model *m,
 {
     *makespan = *cost = 0;
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
-        struct bats_sched_status st;
-        bats_time end;
-        struct bats_sched *sched =
-            run(m, strategy, NULL, cheap, seed, NULL, &end);
-        bats_sched_status(sched, &st);
-        bats_sched_destroy(sched);
-        *makespan += (double)end / WORLDS;
-        *cost += (double)st.charged / WORLDS;
+        run(m, strategy, NULL, cheap, seed, NULL);
+        *makespan += (double)w->makespan / WORLDS;
+        *cost += (double)w->status.charged / WORLDS;
     }
 }
 
@@ -172,7 +142,7 @@ static void compare(const struct bats_plays_model *m,
                     const char *const *strategies, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct bats_candidate c = play(m, WORLDS, strategies[i]);
+        struct bats_candidate c = estimate(m, WORLDS, strategies[i]);
         double makespan, cost;
         simulate(m, &c.strategy, cheap, &makespan, &cost);
         if (fabs(makespan - c.mean.makespan) >
@@ -199,15 +169,11 @@ static struct bats_sched_strategy choose(const struct bats_plays_model *m,
                                          const struct bats_pools *known)
 {
     struct bats_sched_strategy chosen;
-    struct bats_sched_status st;
     struct bats_strategy s;
-    bats_time end;
     assert_ok(bats_strategy_parse("AUR", &s, &err));
-    struct bats_sched *sched = run(m, &s, "product", cheap, 1, known, &end);
-    bats_sched_status(sched, &st);
-    assert_int_equal(m->noticed > 0 ? st.timed_out : 0, 0);
-    assert_true(bats_sched_strategy(sched, &chosen));
-    bats_sched_destroy(sched);
+    run(m, &s, "product", cheap, 1, known);
+    assert_int_equal(m->noticed > 0 ? w->status.timed_out : 0, 0);
+    assert_true(bats_sched_strategy(w->sched, &chosen));
     return chosen;
 }
 

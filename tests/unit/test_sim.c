@@ -196,40 +196,24 @@ TEST(noise_does_not_depend_on_the_policy)
  * to wait for one, however many there are to choose from. */
 TEST(every_running_task_is_found)
 {
-    static struct bats_machine_spec machines[401];
-    static bats_time work[500];
-    struct bats_cluster clusters[2] = {
-        {.name = "fast", .charge = 0, .max = 1},
-        {.name = "slow", .charge = 0, .max = 400}};
-    double speed[2] = {1000, 1};
     const struct bats_observation seen[2] = {{0, 0, BATS_MINUTE},
                                              {0, 1, 1000 * BATS_MINUTE}};
-    struct bats_sim_options o = {
-        .sched = {.policy = &bats_policy_rr,
-                  .n_tasks = 500,
-                  .clusters = clusters,
-                  .n_clusters = 2,
-                  .machines = machines,
-                  .n_machines = 401,
-                  .window = 1000 * BATS_HOUR,
-                  .budget = BATS_UNLIMITED,
-                  .seed = 3,
-                  .tail = BATS_TAIL_SOONEST,
-                  .earlier = {.seen = seen, .n_seen = 2}},
-        .work = work,
-        .speed = speed};
-    for (int i = 0; i < 401; i++)
-        machines[i] = (struct bats_machine_spec){i > 0, 1};
-    for (int i = 0; i < 500; i++)
-        work[i] = 1000 * BATS_MINUTE;
-    struct bats_sched *s;
-    struct bats_cluster_status of;
-    bats_time makespan;
-    assert_ok(bats_sim_run(&o, &s, &makespan, &err));
-    assert_int_equal(makespan, 500 * BATS_MINUTE);
-    bats_sched_cluster_status(s, 0, &of);
-    assert_int_equal(of.done, 500);
-    bats_sched_destroy(s);
+    set_up_world(&bats_policy_rr, 500, 1000 * BATS_MINUTE, 200, 1, 1,
+                 BATS_UNLIMITED);
+    for (uint32_t i = 0; i < 401; i++)
+        w->machines[i] = (struct bats_machine_spec){i > 0, 1};
+    w->clusters[0].charge = w->clusters[1].charge = 0;
+    w->clusters[0].max = 1;
+    w->clusters[1].max = 400;
+    w->speed[0] = 1000;
+    w->o.sched.n_machines = 401;
+    w->o.sched.window = 1000 * BATS_HOUR;
+    w->o.sched.tail = BATS_TAIL_SOONEST;
+    w->o.sched.earlier.seen = seen;
+    w->o.sched.earlier.n_seen = 2;
+    play();
+    assert_int_equal(w->makespan, 500 * BATS_MINUTE);
+    assert_int_equal(w->of[0].done, 500);
 }
 
 TEST_MAIN(NULL, NULL)

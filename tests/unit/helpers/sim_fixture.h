@@ -1,6 +1,6 @@
 /*
  * sim_fixture: shared by the tests of the engine in which the simulator plays
- * the machines. Up to two clusters, alike but for charge and speed, their
+ * the machines. Usually up to two clusters, alike but for charge and speed, their
  * machines one after the other, one slot each, windows of an hour. A test
  * changes what it is about in `w`, the world, calls play(), and compares. The
  * engine's invariants are checked after every event.
@@ -17,27 +17,29 @@
 #include "test.h"
 
 #define MANY 1000
-#define MACHINES_MOST 64
+#define MACHINES_MOST 401
+#define CLUSTERS_MOST 11
 #define DECISIONS_MOST 512
 
 static struct world {
-    struct bats_cluster clusters[2];
+    struct bats_cluster clusters[CLUSTERS_MOST];
     struct bats_machine_spec machines[MACHINES_MOST];
-    double speed[2];
+    double speed[CLUSTERS_MOST];
     bats_time work[MANY];
     uint8_t fails[MANY], broken[MACHINES_MOST];
     struct bats_choice choice;
     struct bats_sim_options o;
     /* Set by the run: */
     struct bats_sched *sched; /* until four others were played */
-    uint32_t begun[MANY][2];  /* executions of a task, by cluster, */
-    uint32_t begun_early[2];  /* and of all before SAMPLED */
-    uint32_t n_sampled;       /* notices SAMPLED */
-    bats_money booked;        /* the sum of the charges */
-    bats_money from_cushion;  /* the sum of the charges from it */
+    uint32_t begun[MANY]
+                  [CLUSTERS_MOST]; /* executions of a task, by cluster, */
+    uint32_t begun_early[CLUSTERS_MOST]; /* and of all before SAMPLED */
+    uint32_t n_sampled;                  /* notices SAMPLED */
+    bats_money booked;                   /* the sum of the charges */
+    bats_money from_cushion;             /* the sum of the charges from it */
     bats_money other_charges; /* when the first came out of the cushion */
     struct bats_sched_status status;
-    struct bats_cluster_status of[2];
+    struct bats_cluster_status of[CLUSTERS_MOST];
     struct bats_sched_sampled sampled; /* its arrays belong to the engine */
     struct bats_decision decisions[DECISIONS_MOST];
     size_t n_decisions;
