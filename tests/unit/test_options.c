@@ -11,7 +11,7 @@
 
 static struct bats_settings set;
 
-/* Parses "run" or "plan" and the words of `line`, divided by blanks. */
+/* Parses the words of `line`, divided by blanks. */
 static int parse(enum bats_verb verb, const char *line)
 {
     static char text[1024];
@@ -24,15 +24,20 @@ static int parse(enum bats_verb verb, const char *line)
     return bats_options_parse(verb, argc, argv, &set, &err);
 }
 
-static void refuses(enum bats_verb verb, const char *line, const char *says)
+static void takes(enum bats_verb verb, const char *line)
 {
-    assert_int_equal(parse(verb, line), BATS_EINPUT);
-    assert_string_equal(err.text, says);
+    if (parse(verb, line) != 0)
+        fail_msg("%s: %s", line, err.text);
+}
+
+static void run_takes(const char *line)
+{
+    takes(BATS_VERB_RUN, line);
 }
 
 TEST(run_needs_nothing_but_a_bag)
 {
-    assert_int_equal(parse(BATS_VERB_RUN, "bag.txt"), 0);
+    run_takes("bag.txt");
     assert_string_equal(set.bag, "bag.txt");
     assert_true(set.run.budget == BATS_UNLIMITED);
     assert_string_equal(set.policy, "bats");
@@ -41,24 +46,18 @@ TEST(run_needs_nothing_but_a_bag)
     assert_true(set.run.window == 0 && set.run.engine.monitor_interval == 0);
     assert_true(set.run.time_scale == 1);
     assert_false(set.seed_given || set.quiet || set.tag || set.dry_run);
+    assert_true(set.run.sync_us == 100000 && set.run.sync_events == 1000);
     assert_null(set.clusters);
+    assert_null(set.output);
+    assert_true(set.run.max_output == 0);
 }
 
 TEST(every_option_of_run_arrives)
 {
-    assert_int_equal(
-        parse(BATS_VERB_RUN,
-              "--clusters c.ini --budget 600.5 --window 1h30m --policy rr "
-              "--monitor 5m --seed 42 --master-works --grace 250ms "
-              "--time-scale 1e3 --tag --results out --joblog log "),
-        BATS_EINPUT); /* there is no bag */
-    assert_int_equal(
-        parse(BATS_VERB_RUN,
-              "--clusters c.ini --budget 600.5 --window 1h30m --policy rr "
+    run_takes("--clusters c.ini --budget 600.5 --window 1h30m --policy rr "
               "--monitor 5m --seed 42 --master-works --grace 250ms "
               "--time-scale 1e3 --tag --results out --joblog log "
-              "--silence 2m -"),
-        0);
+              "--silence 2m -");
     assert_string_equal(set.clusters, "c.ini");
     assert_true(set.run.budget == 600500000);
     assert_true(set.run.window == 5400 * BATS_SECOND);
@@ -72,145 +71,162 @@ TEST(every_option_of_run_arrives)
     assert_string_equal(set.results, "out");
     assert_string_equal(set.joblog, "log");
     assert_string_equal(set.bag, "-");
-    assert_int_equal(
-        parse(BATS_VERB_RUN, "--dry-run -q --json j --progress b"), 0);
+    run_takes("--dry-run -q --json j --progress b");
     assert_true(set.dry_run && set.quiet && set.progress);
     assert_string_equal(set.json_file, "j");
+    run_takes("--seed 9223372036854775807 b");
+    assert_true(set.run.engine.seed == INT64_MAX);
 }
 
-TEST(plan_has_options_of_its_own)
+TEST(other_verbs_have_options_of_their_own)
 {
-    assert_int_equal(parse(BATS_VERB_PLAN,
-                           "--tasks 1000 --runtime a=15m,b=4m -c c.ini "
-                           "-b 900 -w 60m --json"),
-                     0);
+    takes(BATS_VERB_PLAN, "--tasks 1000 --runtime a=15m,b=4m -c c.ini -b 900 "
+                          "-w 60m --json");
     assert_string_equal(set.tasks, "1000");
     assert_true(set.json);
     assert_string_equal(set.runtime, "a=15m,b=4m");
     assert_true(set.run.window == 60 * BATS_MINUTE);
     assert_null(set.json_file);
-    refuses(BATS_VERB_PLAN, "--joblog f", "there is no option --joblog");
-    assert_int_equal(parse(BATS_VERB_PLAN,
-                           "p.json --confidence 0.95 --deadline 4h "
-                           "--frontier --csv"),
-                     0);
+    takes(BATS_VERB_PLAN,
+          "p.json --confidence 0.95 --deadline 4h --frontier --csv");
     assert_string_equal(set.words[0], "p.json");
     assert_true(set.confidence > 0.949 && set.confidence < 0.951);
     assert_true(set.deadline.duration == 4 * BATS_HOUR && set.frontier &&
                 set.csv);
-    refuses(BATS_VERB_PLAN, "--confidence 0.4",
-            "--confidence: '0.4' is not a number from 0.5 to 0.9999");
-    refuses(BATS_VERB_PLAN, "p q", "'q' is one argument too many");
-}
-
-TEST(options_stand_anywhere_and_the_last_one_counts)
-{
-    assert_int_equal(parse(BATS_VERB_RUN, "-b 1 bag --budget=2 -b3"), 0);
-    assert_string_equal(set.bag, "bag");
-    assert_true(set.run.budget == 3 * BATS_UNIT);
-    assert_int_equal(parse(BATS_VERB_RUN, "-- --tag"), 0);
-    assert_string_equal(set.bag, "--tag");
-    assert_false(set.tag);
-}
-
-TEST(output_says_where_it_goes)
-{
-    assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
-    assert_null(set.output);
-    assert_true(set.run.max_output == 0);
-    assert_int_equal(
-        parse(BATS_VERB_RUN, "--output stream --max-output 10M bag"), 0);
-    assert_string_equal(set.output, "stream");
-    assert_null(set.output_dir);
-    assert_true(set.run.max_output == 10485760);
-    assert_int_equal(parse(BATS_VERB_RUN, "-o stream:a/b bag"), 0);
-    assert_string_equal(set.output, "stream");
-    assert_string_equal(set.output_dir, "a/b");
-    assert_int_equal(parse(BATS_VERB_RUN, "-o none bag"), 0);
-    assert_string_equal(set.output, "none");
-    refuses(BATS_VERB_RUN, "--output lines --results d bag",
-            "--results and --output exclude each other");
-}
-
-TEST(the_verb_output_selects_tasks)
-{
-    assert_int_equal(parse(BATS_VERB_OUTPUT,
-                           "--task 3 -t 5,7-9 --failed --stderr --tag bag"),
-                     0);
+    takes(BATS_VERB_OUTPUT, "--task 3 -t 5,7-9 --failed --stderr --tag bag");
     assert_int_equal(set.n_task, 2);
     assert_string_equal(set.task[0], "3");
     assert_string_equal(set.task[1], "5,7-9");
     assert_true(set.failed && set.err && set.tag && !set.all);
     assert_string_equal(set.words[0], "bag");
-    refuses(BATS_VERB_OUTPUT, "--all",
-            "the run is missing: its bag, or the directory with its output "
-            "(a bag called 'output' is run by the name ./output)");
-    refuses(BATS_VERB_OUTPUT, "a b", "'b' is one argument too many");
+    takes(BATS_VERB_TASKS, "--slowest 3 --state done r");
+    assert_string_equal(set.words[0], "r");
+    assert_string_equal(set.state, "done");
+    assert_true(set.slowest == 3 && !set.failed && !set.json);
+    takes(BATS_VERB_WHY, "r task 3");
+    assert_string_equal(set.words[2], "3");
 }
 
-TEST(long_options_may_be_cut)
+TEST(options_stand_anywhere_and_the_last_one_counts)
 {
-    assert_int_equal(parse(BATS_VERB_RUN, "--bud 7 --dry bag"), 0);
+    run_takes("-b 1 bag --budget=2 -b3");
+    assert_string_equal(set.bag, "bag");
+    assert_true(set.run.budget == 3 * BATS_UNIT);
+    run_takes("-- --tag");
+    assert_string_equal(set.bag, "--tag");
+    assert_false(set.tag);
+    run_takes("--bud 7 --dry bag"); /* long options may be cut */
     assert_true(set.run.budget == 7 * BATS_UNIT && set.dry_run);
 }
 
-TEST(mistakes_are_named)
+TEST(output_says_where_it_goes)
 {
-    refuses(BATS_VERB_RUN, "", "the bag of tasks is missing");
-    refuses(BATS_VERB_RUN, "a b",
-            "'b' is one argument too many: the bag is 'a'");
-    refuses(BATS_VERB_RUN, "--nonsense a", "there is no option --nonsense");
-    refuses(BATS_VERB_RUN, "--nonsense=3 a", "there is no option --nonsense");
-    refuses(BATS_VERB_RUN, "-qz a", "there is no option -z");
-    refuses(BATS_VERB_RUN, "--buget 3 a",
-            "there is no option --buget; did you mean --budget?");
-    refuses(BATS_VERB_RUN, "--polciy=rr a",
-            "there is no option --polciy; did you mean --policy?");
-    refuses(BATS_VERB_RUN, "--sbatsh a", "there is no option --sbatsh");
-    refuses(BATS_VERB_RUN, "staus bag",
-            "'bag' is one argument too many: the bag is 'staus'; did you mean "
-            "'bats-mpi status'?");
-    refuses(BATS_VERB_RUN, "--m a",
-            "--m may mean --max-args, --max-replace-args, --machine, "
-            "--minimize, --monitor, --master-works, --memory, --memory-limit, "
-            "--memfree, --max-output");
-    refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|P%|account");
-    refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|P%|account");
-    refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");
-    refuses(
-        BATS_VERB_RUN, "--policy best a",
-        "--policy: invalid value 'best'; expected one of "
-        "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time|"
-        "expert|miser|mw-dbs|flow");
-    refuses(
-        BATS_VERB_RUN, "--policy bat a",
-        "--policy: invalid value 'bat'; expected one of "
-        "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time|"
-        "expert|miser|mw-dbs|flow");
-    refuses(BATS_VERB_RUN, "--window 0 a",
-            "--window: it must be longer than 0");
+    run_takes("--output stream --max-output 10M bag");
+    assert_string_equal(set.output, "stream");
+    assert_null(set.output_dir);
+    assert_true(set.run.max_output == 10485760);
+    run_takes("-o stream:a/b bag");
+    assert_string_equal(set.output, "stream");
+    assert_string_equal(set.output_dir, "a/b");
+    run_takes("-o none bag");
+    assert_string_equal(set.output, "none");
 }
 
-TEST(numbers_are_read_strictly)
+#define POLICIES                                                              \
+    "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time|"      \
+    "expert|miser|mw-dbs|flow"
+
+TEST(mistakes_are_named)
+{
+    static const struct {
+        enum bats_verb verb;
+        const char *line, *says;
+    } rows[] = {
+        {BATS_VERB_RUN, "", "the bag of tasks is missing"},
+        {BATS_VERB_RUN, "a b", "'b' is one argument too many: the bag is 'a'"},
+        {BATS_VERB_RUN, "--nonsense a", "there is no option --nonsense"},
+        {BATS_VERB_RUN, "--nonsense=3 a", "there is no option --nonsense"},
+        {BATS_VERB_RUN, "-qz a", "there is no option -z"},
+        {BATS_VERB_RUN, "--buget 3 a",
+         "there is no option --buget; did you mean --budget?"},
+        {BATS_VERB_RUN, "--polciy=rr a",
+         "there is no option --polciy; did you mean --policy?"},
+        {BATS_VERB_RUN, "--sbatsh a", "there is no option --sbatsh"},
+        {BATS_VERB_RUN, "staus bag",
+         "'bag' is one argument too many: the bag is 'staus'; did you mean "
+         "'bats-mpi status'?"},
+        {BATS_VERB_RUN, "--m a",
+         "--m may mean --max-args, --max-replace-args, --machine, --minimize, "
+         "--monitor, --master-works, --memory, --memory-limit, --memfree, "
+         "--max-output"},
+        {BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|P%|account"},
+        {BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|P%|account"},
+        {BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument"},
+        {BATS_VERB_RUN, "--policy best a",
+         "--policy: invalid value 'best'; expected one of " POLICIES},
+        {BATS_VERB_RUN, "--policy bat a",
+         "--policy: invalid value 'bat'; expected one of " POLICIES},
+        {BATS_VERB_RUN, "--window 0 a", "--window: it must be longer than 0"},
+        {BATS_VERB_RUN, "--output lines --results d bag",
+         "--results and --output exclude each other"},
+        {BATS_VERB_RUN, "--record-sync ,7 a",
+         "--record-sync: '' is not a duration such as 90, 15m, 1h30m or "
+         "2-12:00:00"},
+        {BATS_VERB_RUN, "--record-sync 1s, a",
+         "--record-sync: '' is not a whole number"},
+        {BATS_VERB_RUN, "--timeout 0 a",
+         "--timeout: it must be longer than 0"},
+        {BATS_VERB_RUN, "--timeout % a",
+         "--timeout: '' is not a number above 0"},
+        {BATS_VERB_RUN, "--retries 256 a", "--retries: 256 is too large"},
+        {BATS_VERB_RUN, "--open --shuf",
+         "--open and --shuf exclude each other"},
+        {BATS_VERB_RUN, "--open a b",
+         "'b' is one argument too many: the driver follows --"},
+        {BATS_VERB_PLAN, "--joblog f", "there is no option --joblog"},
+        {BATS_VERB_PLAN, "--pipe a", "there is no option --pipe"},
+        {BATS_VERB_PLAN, "--confidence 0.4",
+         "--confidence: '0.4' is not a number from 0.5 to 0.9999"},
+        {BATS_VERB_PLAN, "p q", "'q' is one argument too many"},
+        {BATS_VERB_OUTPUT, "--all",
+         "the run is missing: its bag, or the directory with its output (a "
+         "bag called 'output' is run by the name ./output)"},
+        {BATS_VERB_OUTPUT, "a b", "'b' is one argument too many"},
+        {BATS_VERB_WHY, "r task 3 4", "'4' is one argument too many"},
+        {BATS_VERB_TASKS, "",
+         "the record of the run is missing (a bag called 'tasks' is run by "
+         "the name ./tasks)"},
+        {BATS_VERB_TASKS, "--state lost r",
+         "--state: invalid value 'lost'; expected one of "
+         "pending|running|done|failed|skipped|removed"},
+        {BATS_VERB_STATUS, "--failed r", "there is no option --failed"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(parse(rows[i].verb, rows[i].line), BATS_EINPUT);
+        assert_string_equal(err.text, rows[i].says);
+    }
+}
+
+TEST(values_are_read_strictly)
 {
     static const char *const wrong[] = {
-        "--seed -1",           "--seed 1x",
-        "--seed 0x10",         "--seed 1.5",
-        "--seed +1",           "--time-scale 0",
-        "--time-scale -1",     "--time-scale 1s",
-        "--time-scale nan",    "--time-scale inf",
-        "--time-scale 1e999",  "--time-scale 0x1",
-        "--budget -1",         "--budget 1e3",
+        "--seed -1",           "--seed -1",
+        "--seed 1.5",          "--seed 9223372036854775808",
+        "--time-scale 0",      "--time-scale nan",
+        "--time-scale 1e999",  "--time-scale 1e7",
+        "--time-scale 1e-7",   "--budget 1e3",
         "--budget lots",       "--window 5parsec",
-        "--grace -1",          "--monitor 0",
-        "--silence 0",         "--silence -1s",
-        "--results=",          "--seed 9223372036854775808",
-        "--max-output 0",      "--max-output 10MB",
-        "--max-output -1",     "--output file",
+        "--window 900000000h", "--grace -1",
+        "--monitor 0",         "--silence 0",
+        "--results=",          "--max-output 0",
+        "--max-output 10MB",   "--output file",
         "--output stream:",    "--output lin",
-        "--time-scale 1e7",    "--time-scale 1e-7",
-        "--window 900000000h",
-    };
+        "--halt soon",         "--halt later,fail=1",
+        "--halt soon,fail=0",  "--halt soon,fail=",
+        "--halt soon,fail=1x", "--halt soon,fail=%",
+        "--halt now,fail=-1",  "--halt now,fail=101%",
+        "--halt now,done=1",   "--halt now,fail=1%%",
+        "--halt never,fail=1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[128];
         snprintf(line, sizeof line, "%s bag", wrong[i]);
@@ -219,75 +235,43 @@ TEST(numbers_are_read_strictly)
         /* The sentence names the option. */
         assert_memory_equal(err.text, line, strcspn(line, " ="));
     }
-    assert_int_equal(parse(BATS_VERB_RUN, "--seed 9223372036854775807 b"), 0);
-    assert_true(set.run.engine.seed == INT64_MAX);
 }
 
 TEST(halt_is_that_of_gnu_parallel)
 {
     static const struct {
-        const char *words;
+        const char *line;
         struct bats_sched_rules rules;
     } good[] = {
-        {"never", {0}},
-        {"soon,fail=3", {.halt_failed = 3}},
-        {"now,fail=1", {.halt_failed = 1, .halt_now = true}},
-        {"soon,fail=30%", {.halt_share = 0.3}},
-        {"now,fail=100%", {.halt_share = 1, .halt_now = true}},
+        {"--halt never bag", {0}},
+        {"--halt soon,fail=3 bag", {.halt_failed = 3}},
+        {"--halt now,fail=1 bag", {.halt_failed = 1, .halt_now = true}},
+        {"--halt soon,fail=30% bag", {.halt_share = 0.3}},
+        {"--halt now,fail=100% bag", {.halt_share = 1, .halt_now = true}},
     };
-    static const char *const wrong[] = {
-        "soon",         "later,fail=1", "soon,fail=0", "soon,fail=",
-        "soon,fail=1x", "soon,fail=%",  "now,fail=-1", "now,fail=101%",
-        "now,done=1",   "now,fail=1%%", "never,fail=1"};
-    char line[64];
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        snprintf(line, sizeof line, "--halt %s bag", good[i].words);
-        assert_int_equal(parse(BATS_VERB_RUN, line), 0);
-        assert_int_equal(set.run.engine.rules.halt_failed,
-                         good[i].rules.halt_failed);
-        assert_true(set.run.engine.rules.halt_share ==
-                    good[i].rules.halt_share);
-        assert_true(set.run.engine.rules.halt_now == good[i].rules.halt_now);
-    }
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        snprintf(line, sizeof line, "--halt %s bag", wrong[i]);
-        if (parse(BATS_VERB_RUN, line) != BATS_EINPUT)
-            fail_msg("accepted: %s", line);
+        const struct bats_sched_rules *is = &set.run.engine.rules;
+        run_takes(good[i].line);
+        assert_int_equal(is->halt_failed, good[i].rules.halt_failed);
+        assert_true(is->halt_share == good[i].rules.halt_share);
+        assert_true(is->halt_now == good[i].rules.halt_now);
     }
 }
 
-TEST(the_record_is_synced_by_time_and_events)
+TEST(one_option_may_set_two_values)
 {
-    assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
-    assert_true(set.run.sync_us == 100000 && set.run.sync_events == 1000);
-    assert_int_equal(parse(BATS_VERB_RUN, "--record-sync 2s bag"), 0);
+    const struct bats_sched_rules *rules = &set.run.engine.rules;
+    run_takes("--record-sync 2s bag");
     assert_true(set.run.sync_us == 2000000 && set.run.sync_events == 1000);
-    assert_int_equal(parse(BATS_VERB_RUN, "--record-sync 0,7 bag"), 0);
+    run_takes("--record-sync 0,7 bag");
     assert_true(set.run.sync_us == 0 && set.run.sync_events == 7);
-    refuses(BATS_VERB_RUN, "--record-sync ,7 a",
-            "--record-sync: '' is not a duration such as 90, 15m, 1h30m or "
-            "2-12:00:00");
-    refuses(BATS_VERB_RUN, "--record-sync 1s, a",
-            "--record-sync: '' is not a whole number");
-}
-
-TEST(a_timeout_is_a_time_or_a_share)
-{
-    assert_int_equal(parse(BATS_VERB_RUN, "--timeout 1m bag"), 0);
-    assert_true(set.run.engine.rules.timeout == BATS_MINUTE);
-    assert_int_equal(parse(BATS_VERB_RUN, "--timeout 1m --timeout 250% bag"),
-                     0);
-    assert_true(set.run.engine.rules.timeout == 0 &&
-                set.run.engine.rules.timeout_median == 2.5);
-    assert_int_equal(parse(BATS_VERB_RUN, "--timeout 250% --timeout 7 bag"),
-                     0);
-    assert_true(set.run.engine.rules.timeout == 7 * BATS_SECOND);
-    assert_true(set.run.engine.rules.timeout_median == 0);
-    refuses(BATS_VERB_RUN, "--timeout 0 a",
-            "--timeout: it must be longer than 0");
-    refuses(BATS_VERB_RUN, "--timeout % a",
-            "--timeout: '' is not a number above 0");
-    refuses(BATS_VERB_RUN, "--retries 256 a", "--retries: 256 is too large");
+    run_takes("--timeout 1m bag");
+    assert_true(rules->timeout == BATS_MINUTE);
+    run_takes("--timeout 1m --timeout 250% bag");
+    assert_true(rules->timeout == 0 && rules->timeout_median == 2.5);
+    run_takes("--timeout 250% --timeout 7 bag");
+    assert_true(rules->timeout == 7 * BATS_SECOND);
+    assert_true(rules->timeout_median == 0);
 }
 
 TEST(what_only_parallel_has_is_refused_by_name)
@@ -307,36 +291,35 @@ TEST(what_only_parallel_has_is_refused_by_name)
         err.text[strlen(cases[i].says)] = '\0';
         assert_string_equal(err.text, cases[i].says);
     }
-    assert_int_equal(parse(BATS_VERB_RUN, "a ::: {=1=}"), 0);
-    refuses(BATS_VERB_PLAN, "--pipe a", "there is no option --pipe");
+    run_takes("a ::: {=1=}");
 }
 
 TEST(budget_may_come_from_the_environment)
 {
     setenv("BATS_BUDGET", "12.5", 1);
-    assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
+    run_takes("bag");
     assert_true(set.run.budget == 12500000);
-    assert_int_equal(parse(BATS_VERB_RUN, "bag --budget unlimited"), 0);
+    run_takes("bag --budget unlimited");
     assert_true(set.run.budget == BATS_UNLIMITED);
-    assert_int_equal(parse(BATS_VERB_RUN, "bag --budget account"), 0);
+    run_takes("bag --budget account");
     assert_true(set.run.budget == BATS_BUDGET_ACCOUNT);
     setenv("BATS_BUDGET", "account", 1);
-    assert_int_equal(parse(BATS_VERB_CLUSTERS, ""), 0);
+    takes(BATS_VERB_CLUSTERS, "");
     assert_true(set.run.budget == BATS_BUDGET_ACCOUNT);
     assert_int_equal(parse(BATS_VERB_PLAN, "profile"), BATS_EINPUT);
     setenv("BATS_BUDGET", "much", 1);
     assert_int_equal(parse(BATS_VERB_RUN, "bag"), BATS_EINPUT);
     assert_memory_equal(err.text, "BATS_BUDGET: ", 13);
-    assert_int_equal(parse(BATS_VERB_RUN, "bag --budget 1"), 0);
-    assert_int_equal(parse(BATS_VERB_RUN, "--help"), 0);
+    run_takes("bag --budget 1");
+    run_takes("--help");
     unsetenv("BATS_BUDGET");
 }
 
 TEST(help_wins_over_a_missing_bag)
 {
-    assert_int_equal(parse(BATS_VERB_RUN, "--help"), 0);
+    run_takes("--help");
     assert_true(set.help);
-    assert_int_equal(parse(BATS_VERB_PLAN, "-h --what"), 0);
+    takes(BATS_VERB_PLAN, "-h --what");
     assert_true(set.help);
 }
 
@@ -366,124 +349,90 @@ TEST(every_policy_on_offer_exists)
     }
 }
 
-/* The output of `print`; the caller frees it. */
-static char *printed(void (*print)(FILE *))
+/* The help of a verb, of the program (-1), or the man page (BATS_VERBS), with
+ * what completion offers; for free(). */
+static char *printed(int verb)
 {
-    char *text = NULL;
+    char *text = NULL, name[32] = "", *words[] = {name, "--"};
     size_t n;
     FILE *out = open_memstream(&text, &n);
-    print(out);
+    if (verb < 0) {
+        bats_help_program(out);
+    } else if (verb == BATS_VERBS) {
+        bats_help_man(out);
+    } else {
+        snprintf(name, sizeof name, "%s", bats_verbs[verb].name);
+        bats_help_verb(out, (enum bats_verb)verb);
+        bats_complete_words(out, 2, words);
+    }
     fclose(out);
     return text;
 }
 
-static void help_of_run(FILE *out)
-{
-    bats_help_verb(out, BATS_VERB_RUN);
-}
-
-static void help_of_plan(FILE *out)
-{
-    bats_help_verb(out, BATS_VERB_PLAN);
-}
-
-static void help_of_output(FILE *out)
-{
-    bats_help_verb(out, BATS_VERB_OUTPUT);
-}
-
-static void complete_each(FILE *out)
-{
-    for (int v = 0; v < BATS_VERBS; v++) {
-        char name[32], *words[] = {name, "--"};
-        snprintf(name, sizeof name, "%s", bats_verbs[v].name);
-        bats_complete_words(out, 2, words);
-    }
-}
-
 TEST(every_option_is_in_help_man_and_completion)
 {
-    char *run = printed(help_of_run), *plan = printed(help_of_plan);
-    char *man = printed(bats_help_man), *offered = printed(complete_each);
-    for (size_t i = 0; i < bats_options_n; i++) {
-        const struct bats_option *o = &bats_options[i];
-        char name[64], roff[128] = "\\-\\-";
-        size_t n = 4;
-        snprintf(name, sizeof name, "--%s", o->name);
-        for (const char *at = o->name; *at != '\0'; at++) {
-            if (*at == '-')
-                roff[n++] = '\\';
-            roff[n++] = *at;
+    char *man = printed(BATS_VERBS);
+    for (int v = 0; v < BATS_VERBS; v++) {
+        char *help = printed(v);
+        for (size_t i = 0; i < bats_options_n; i++) {
+            const struct bats_option *o = &bats_options[i];
+            char name[64], roff[128] = "\\-\\-";
+            size_t n = 4;
+            if (!(o->verbs & 1u << v))
+                continue;
+            snprintf(name, sizeof name, "--%s", o->name);
+            for (const char *at = o->name; *at != '\0'; at++) {
+                if (*at == '-')
+                    roff[n++] = '\\';
+                roff[n++] = *at;
+            }
+            assert_non_null(strstr(man, roff));
+            assert_non_null(strstr(help, name));
+            assert_non_null(strstr(strstr(help, "\n--"), name));
         }
-        if (o->verbs & 1u << BATS_VERB_RUN)
-            assert_non_null(strstr(run, name));
-        if (o->verbs & 1u << BATS_VERB_PLAN)
-            assert_non_null(strstr(plan, name));
-        assert_non_null(strstr(man, roff));
-        assert_non_null(strstr(offered, name));
+        free(help);
     }
-    free(run);
-    free(plan);
     free(man);
-    free(offered);
-}
-
-/* As they were written, but in the order of the table. */
-static void given_back(const char *line, const char *expected)
-{
-    assert_int_equal(parse(BATS_VERB_RUN, line), 0);
-    json_t *json = bats_options_json(BATS_VERB_RUN, &set);
-    char *text = bats_options_given(json);
-    assert_string_equal(text, expected);
-    free(text);
-    json_decref(json);
-}
-
-TEST(what_was_given_can_be_told)
-{
-    given_back("bag", "");
-    given_back("--grace 5s --budget 7 bag", "--grace 5s");
-    given_back("bag --halt soon,fail=10% --retries 2 --timeout 300% -q",
-               "--retries 2 --timeout 300% --halt soon,fail=10% --quiet");
-    given_back("bag --halt now,fail=3 --timeout 90s --retry-delay 1m "
-               "--time-limit 4h --tail none --time-scale 2.5",
-               "--tail none --time-limit 4h --retry-delay 1m "
-               "--timeout 90s --halt now,fail=3 --time-scale 2.5");
-    given_back("bag --record-sync 2s,5 --no-replicate --joblog l --seed 7",
-               "--no-replicate --seed 7 --record-sync 2s,5 --joblog l");
-    assert_null(bats_options_given(NULL));
-}
-
-TEST(verbs_that_read_take_a_record)
-{
-    assert_int_equal(parse(BATS_VERB_TASKS, "--slowest 3 --state done r"), 0);
-    assert_string_equal(set.words[0], "r");
-    assert_string_equal(set.state, "done");
-    assert_true(set.slowest == 3 && !set.failed && !set.json);
-    assert_int_equal(parse(BATS_VERB_WHY, "r task 3"), 0);
-    assert_string_equal(set.words[2], "3");
-    refuses(BATS_VERB_WHY, "r task 3 4", "'4' is one argument too many");
-    refuses(BATS_VERB_TASKS, "",
-            "the record of the run is missing (a bag called 'tasks' is run by "
-            "the name ./tasks)");
-    refuses(BATS_VERB_TASKS, "--state lost r",
-            "--state: invalid value 'lost'; expected one of "
-            "pending|running|done|failed|skipped|removed");
-    refuses(BATS_VERB_STATUS, "--failed r", "there is no option --failed");
 }
 
 TEST(help_fits_80_columns)
 {
-    void (*const pages[])(FILE *) = {bats_help_program, help_of_run,
-                                     help_of_plan, help_of_output};
-    for (size_t i = 0; i < 4; i++) {
-        char *text = printed(pages[i]);
+    for (int v = -1; v < BATS_VERBS; v++) {
+        char *text = printed(v);
         for (char *line = strtok(text, "\n"); line != NULL;
              line = strtok(NULL, "\n"))
-            if (strlen(line) > 80)
+            if (strlen(line) > 80 && strchr(line, '\t') == NULL)
                 fail_msg("too wide: %s", line);
         free(text);
     }
+}
+
+TEST(what_was_given_can_be_told)
+{
+    /* As it was written, but in the order of the table. */
+    static const struct {
+        const char *line, *given;
+    } rows[] = {
+        {"bag", ""},
+        {"--grace 5s --budget 7 bag", "--grace 5s"},
+        {"bag --halt soon,fail=10% --retries 2 --timeout 300% -q",
+         "--retries 2 --timeout 300% --halt soon,fail=10% --quiet"},
+        {"bag --halt now,fail=3 --timeout 90s --retry-delay 1m "
+         "--time-limit 4h --tail none --time-scale 2.5",
+         "--tail none --time-limit 4h --retry-delay 1m --timeout 90s "
+         "--halt now,fail=3 --time-scale 2.5"},
+        {"bag --record-sync 2s,5 --no-replicate --joblog l --seed 7",
+         "--no-replicate --seed 7 --record-sync 2s,5 --joblog l"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        run_takes(rows[i].line);
+        json_t *json = bats_options_json(BATS_VERB_RUN, &set);
+        char *text = bats_options_given(json);
+        assert_string_equal(text, rows[i].given);
+        free(text);
+        json_decref(json);
+    }
+    assert_null(bats_options_given(NULL));
 }
 
 TEST_MAIN(NULL, NULL)
