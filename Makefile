@@ -58,7 +58,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	failure/rules.c order/chain.c order/fit.c outlook/forecast.c \
 	outlook/jobs.c policy/bats.c policy/begin.c \
 	policy/deadline.c policy/swap.c \
-	policy/initial.c policy/late.c policy/list.c policy/problem.c \
+	policy/initial.c policy/list.c policy/problem.c \
 	$(addprefix policy/papers/, bkp.c dbc.c expert.c flow.c \
 	miser.c place.c) \
 	sampling/choice.c sampling/points.c \

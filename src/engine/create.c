@@ -107,8 +107,22 @@ static bool machines_fit(const struct bats_sched_options *o)
     return true;
 }
 
-/* Every task fits on some machine. */
-static bool needs_fit(const struct bats_sched_options *o)
+/* there[1]: there are unreliable machines; fits[1]: the need fits on one. [0]: the
+ * same of the others. */
+static void find_fits(const struct bats_sched_options *o,
+                      const struct bats_need *need, bool *fits, bool *there)
+{
+    for (uint32_t i = 0; i < o->n_machines && need->cores > 0; i++) {
+        struct bats_stock stock = needs_stock(o, i);
+        uint32_t cluster = o->machines[i].cluster;
+        bool pool = cluster < o->n_clusters && o->clusters[cluster].unreliable;
+        there[pool] = true;
+        fits[pool] |= bats_need_room(&stock, need) > 0;
+    }
+}
+
+/* Every task fits on some machine; in_pools: on some machine of each pool. */
+static bool needs_fit(const struct bats_sched_options *o, bool in_pools)
 {
     for (uint32_t i = 0; o->stocks && i < o->n_machines; i++)
         if (o->stocks[i].gpus > BATS_GPUS_MOST ||
@@ -117,34 +131,16 @@ static bool needs_fit(const struct bats_sched_options *o)
             return false;
     for (uint32_t k = 0; o->needs && k < o->n_categories; k++) {
         const struct bats_need *need = &o->needs[k];
-        bool fits = false;
-        for (uint32_t i = 0; i < o->n_machines && need->cores > 0; i++) {
-            struct bats_stock stock = needs_stock(o, i);
-            fits |= bats_need_room(&stock, need) > 0;
-        }
+        bool fits[2] = {false}, there[2] = {false};
+        find_fits(o, need, fits, there);
         uint16_t more = o->more ? o->more[k] : (uint16_t)k;
-        if (!fits || need->memory_kib < 0 || more >= o->n_categories ||
-            (more != k && o->needs[more].memory_kib <= need->memory_kib))
+        if (!(fits[0] || fits[1]) || need->memory_kib < 0 ||
+            more >= o->n_categories ||
+            (more != k && o->needs[more].memory_kib <= need->memory_kib) ||
+            (in_pools && (fits[0] != there[0] || fits[1] != there[1])))
             return false;
     }
     return !o->needs || o->n_categories > 0;
-}
-
-/* Every task fits on some machine of each pool. */
-static bool needs_fit_pools(const struct bats_sched_options *o)
-{
-    for (uint32_t k = 0; o->needs && k < o->n_categories; k++) {
-        bool there[2] = {false}, fits[2] = {false};
-        for (uint32_t i = 0; i < o->n_machines; i++) {
-            struct bats_stock stock = needs_stock(o, i);
-            bool pool = o->clusters[o->machines[i].cluster].unreliable;
-            there[pool] = true;
-            fits[pool] |= bats_need_room(&stock, &o->needs[k]) > 0;
-        }
-        if (fits[0] != there[0] || fits[1] != there[1])
-            return false;
-    }
-    return true;
 }
 
 static bool earlier_fits(const struct bats_sched_options *o)
@@ -187,7 +183,7 @@ static int check_together(const struct bats_sched_options *o,
          "and another policy than expert"},
         {are_groups(o, o->category, o->n_categories),
          "the categories of the tasks are out of range"},
-        {needs_fit(o), "a task needs more than any machine has"},
+        {needs_fit(o, false), "a task needs more than any machine has"},
         {!o->needs || o->n_purses == 0,
          "tasks with needs of their own exclude workflows with budgets of "
          "their own"},
@@ -218,7 +214,7 @@ static int check_together(const struct bats_sched_options *o,
         {!is_expert ||
              (!(o->rules.timeout > 0 || o->rules.timeout_median > 0)),
          "the policy expert takes no timeout: D of its strategy is the limit"},
-        {!is_expert || needs_fit_pools(o),
+        {!is_expert || needs_fit(o, true),
          "the policy expert replicates tasks: each has to fit on a reliable "
          "and on an unreliable machine"},
         {bats_policy_for(o->policy, o->billing.model, o->graph != NULL) ==

@@ -1,8 +1,5 @@
-/*
- * forecast: estimates of runtimes and of what paid and planned time can still
- * do. Source: paper 2.2; thesis 2.2.3. The papers speak of machines; a machine
- * with several slots counts here as that many.
- */
+/* forecast: estimates of runtimes and of what paid and planned time can still
+ * do. See forecast.h. */
 #include "engine/outlook/forecast.h"
 
 #include <math.h>
@@ -34,8 +31,8 @@ static const struct bats_stats *stats_of(const struct state *s,
 static double expected(const struct state *s, const struct slot *sl)
 {
     if (s->needs.list && s->known.is_ranked) {
-        double mean = categories_runtime(
-            s, s->bag.index[sl->head.i], s->machines[sl->machine].cluster);
+        double mean = categories_runtime(s, s->bag.index[sl->head.i],
+                                         s->machines[sl->machine].cluster);
         return larger(mean, 2 * elapsed(s, sl) - mean);
     }
     return bats_stats_expected(stats_of(s, sl), s->now - sl->started);

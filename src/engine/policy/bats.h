@@ -3,8 +3,7 @@
  *
  *   problem.c   the current knowledge as a machine-windows problem
  *   begin.c     the machines of a start without knowledge
- *   deadline.c  the least cost by a deadline
- *   late.c      machines for copies of tasks that would be late
+ *   deadline.c  the least cost by a deadline; copies of tasks that would be late
  *   swap.c      distributes jobs among clusters if their length does not
  *               matter
  *
@@ -15,6 +14,12 @@
 
 #include "bats/windows.h"
 #include "engine/policy/policy.h"
+
+/* In windows from now on. */
+static inline double windows_until(const struct state *s, bats_time time)
+{
+    return (double)(time - s->now) / (double)s->run.window;
+}
 
 /* ---- problem.c ---- */
 
@@ -90,8 +95,6 @@ bool deadline_waits(const struct problem *p, const struct state *s,
  * True: jobs that cannot be reclaimed can wait. */
 bool deadline_secure(const struct problem *p, const struct state *s,
                      struct bats_windows_plan *plan, bats_time *look_at);
-
-/* ---- late.c ---- */
 
 struct late {
     double rest; /* windows */

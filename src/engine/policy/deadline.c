@@ -25,7 +25,7 @@
  * From Q_i before the deadline on, cluster i starts no task as long as other
  * machines with more time could start, in paid windows, 1.5 times as many
  * tasks as are left: it would only make one late. Overdue tasks are copied
- * elsewhere: late.c.
+ * elsewhere, as described below.
  *
  * Reclaimable machines may be gone when needed. So where they are cheaper, the
  * safe machines must be able to finish the remaining tasks and two more in
@@ -33,11 +33,26 @@
  * 2024). Once they only just can, all of them are used. With jobs, unused time
  * is not paid: reclaimable ones are used whenever available, and safe ones
  * only from that moment until the time suffices for four more tasks.
+ *
+ * Copies of overdue tasks. Once no task is waiting, a task expected to end after the deadline can be in time only if a
+ * faster machine starts a copy.
+ *
+ *   rest     = expected remaining time of a task where it runs; the elapsed
+ *              time again if its cluster has no results
+ *   total_j  = max((elapsed + rest) T_j / T_i, T_j), or T_j if i is unknown:
+ *              the expected time of a copy on cluster j
+ *
+ * Tasks with rest beyond the deadline, the longest first, get the machine that
+ * ends them soonest: an idle one, else a parked one, if it is in time and
+ * affordable beside the needs of running tasks. A bought machine has no task:
+ * the tail (../tail/tail.h) sends it the copy.
  */
 #include "engine/policy/bats.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Cap z at Z_MOST, or at Z_KNOWN once there are KNOWN results: the longest
  * result says more. */
@@ -55,6 +70,11 @@
 #define SAFELY 1.5
 
 /* ---- the plan ---- */
+
+static bool is_known(const struct state *s, size_t cluster)
+{
+    return s->clusters[cluster].stats.n_done > 0;
+}
 
 static double slots_of(const struct problem *p)
 {
@@ -140,13 +160,12 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
                    struct bats_windows_plan *plan, bats_time *look_at)
 {
     double loss[BATS_CLUSTERS_MAX], demand = p->is.demand;
-    double end =
-        (double)(s->run.goal.deadline - s->now) / (double)s->run.window;
+    double end = windows_until(s, s->run.goal.deadline);
     double q = p->q = longest(s, p), half = (1 + p->cv * p->cv) / 2;
     bool enough[N_ANSWERS], with_money[N_ANSWERS];
     plan->feasible = false;
-    bool is_known = problem_results(s) >= KNOWN;
-    *look_at = is_known ? BATS_NEVER : s->now;
+    bool knows = problem_results(s) >= KNOWN;
+    *look_at = knows ? BATS_NEVER : s->now;
     if (end <= 0)
         return false;
     for (size_t i = 0; i < p->is.n_types; i++) {
@@ -167,7 +186,7 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
         p->types[i].loss = loss[i];
     p->is.demand = demand;
     if (plan->feasible)
-        *look_at = s->now + (is_known && enough[WAITING] && enough[SKIPPING]
+        *look_at = s->now + (knows && enough[WAITING] && enough[SKIPPING]
                                  ? SKIP * s->run.interval
                                  : 0);
     return plan->feasible;
@@ -179,18 +198,16 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
 static double last_task(const struct problem *p, const struct state *s,
                         size_t cluster)
 {
-    bool is_known = s->clusters[cluster].stats.n_done > 0;
-    return is_known ? p->q / p->types[cluster].rate : INFINITY;
+    return is_known(s, cluster) ? p->q / p->types[cluster].rate : INFINITY;
 }
 
 /* (A machine that gets no further window works until its paid time ends.) */
 bool deadline_waits(const struct problem *p, const struct state *s,
                     size_t cluster)
 {
-    double end =
-        (double)(s->run.goal.deadline - s->now) / (double)s->run.window;
+    double end = windows_until(s, s->run.goal.deadline);
     double wanted = SAFELY * bats_bag_pending(&s->bag), most = 0, n = 0;
-    if (p->q == 0 || end <= 0 || s->clusters[cluster].stats.n_done == 0 ||
+    if (p->q == 0 || end <= 0 || !is_known(s, cluster) ||
         last_task(p, s, cluster) <= end)
         return false;
     for (size_t i = 0; i < p->is.n_types; i++)
@@ -198,8 +215,7 @@ bool deadline_waits(const struct problem *p, const struct state *s,
                 fmax(end - last_task(p, s, i), 0);
     for (uint32_t i = 0; i < s->n_held && most >= wanted && n < wanted; i++) {
         const struct machine *m = &s->machines[s->held[i]];
-        double paid = (double)(m->paid_end - s->now) / (double)s->run.window +
-                      (m->renewing ? 1 : 0);
+        double paid = windows_until(s, m->paid_end) + m->renewing;
         double time = fmin(end - last_task(p, s, m->cluster), paid);
         if (m->state == MACHINE_ACTIVE && !m->quarantined && time > 0)
             n += m->n_slots * p->types[m->cluster].rate * time;
@@ -259,9 +275,8 @@ bool deadline_secure(const struct problem *p, const struct state *s,
         return false;
     for (size_t i = 0; i < p->is.n_types; i++)
         task = fmax(task, 1 / p->types[i].rate);
-    double spare =
-        (double)(s->run.goal.deadline - s->now) / (double)s->run.window -
-        p->is.demand / rate - 2 * task;
+    double spare = windows_until(s, s->run.goal.deadline) -
+                   p->is.demand / rate - 2 * task;
     if (s->money.terms.waits)
         use(p, s, plan, false);
     if (spare <= 0) {
@@ -271,4 +286,181 @@ bool deadline_secure(const struct problem *p, const struct state *s,
     double at = (double)s->now + spare * (double)s->run.window + 1;
     *look_at = (bats_time)fmin((double)*look_at, at);
     return s->money.terms.waits && spare > 2 * task;
+}
+
+/* ---- copies of overdue tasks ---- */
+
+/* A copy is kept if its task would be late when taking this many times the
+ * expected time. */
+#define RISK 2
+
+static int by_rest(const void *left, const void *right)
+{
+    const struct late *a = left, *b = right;
+    if (a->rest != b->rest)
+        return a->rest > b->rest ? -1 : 1;
+    return a->slot < b->slot ? -1 : a->slot > b->slot;
+}
+
+/* All times are in windows. */
+static double elapsed(const struct state *s, uint32_t slot)
+{
+    return slot_elapsed(s, slot) / (double)s->run.window;
+}
+
+static double rest(const struct problem *p, const struct state *s,
+                   uint32_t slot)
+{
+    return is_known(s, slot_cluster(s, slot)) ? p->slots[slot].rest
+                                              : elapsed(s, slot);
+}
+
+/* total_j of the task in `slot`. */
+static double total(const struct problem *p, const struct state *s,
+                    uint32_t slot, size_t j)
+{
+    size_t i = slot_cluster(s, slot);
+    double means = is_known(s, i) ? (elapsed(s, slot) + rest(p, s, slot)) *
+                                        p->types[i].rate
+                                  : 1;
+    return fmax(means, 1) / p->types[j].rate;
+}
+
+/* The copy in `slot` is expected to end first, and may save the deadline.
+ * *left: its remaining time. */
+static bool is_sooner(const struct problem *p, const struct state *s,
+                      uint32_t slot, double end, double *left)
+{
+    size_t cluster = slot_cluster(s, slot);
+    uint32_t task = s->tasks[s->slots[slot].head.i].slot;
+    *left = fmax(total(p, s, task, cluster) - elapsed(s, slot), 0);
+    return is_known(s, cluster) && *left < rest(p, s, task) &&
+           (!is_known(s, slot_cluster(s, task)) ||
+            RISK * rest(p, s, task) > end);
+}
+
+/* Buys the parked machine that ends the task first, if it is in time and
+ * affordable. */
+static void buy(const struct problem *p, const struct state *s, uint32_t slot,
+                double end, uint32_t *spares, double *money)
+{
+    double soonest = end, price = 0;
+    size_t chosen = p->is.n_types;
+    for (size_t j = 0; j < p->is.n_types; j++) {
+        const struct cluster *c = &s->clusters[j];
+        uint32_t there = c->n_joined < c->spec.max ? c->n_joined : c->spec.max;
+        double time = total(p, s, slot, j);
+        double cost = ceil(time) * p->types[j].charge;
+        if (is_known(s, j) && c->n_held + spares[j] < there &&
+            cost <= *money && time < soonest) {
+            soonest = time;
+            price = cost;
+            chosen = j;
+        }
+    }
+    *money -= price;
+    if (chosen < p->is.n_types)
+        spares[chosen]++;
+}
+
+static bool is_last(const struct state *s)
+{
+    return problem_pending(s) == 0 && s->bag.count[BATS_TASK_BLOCKED] == 0;
+}
+
+/* The task has no copy but may have one. */
+static bool is_alone(const struct state *s, uint32_t slot)
+{
+    struct bats_position task = s->slots[slot].head;
+    return s->tasks[task.i].replicas == NO_SLOT &&
+           task_may_be_replicated(s, task);
+}
+
+bool late_is_news(const struct state *s)
+{
+    double end = (double)(s->run.goal.deadline - s->now);
+    if (s->money.terms.waits || !is_last(s) || end <= 0)
+        return false;
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        if (is_known(s, m->cluster))
+            continue;
+        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++)
+            if (slot_works(s, k) && slot_elapsed(s, k) > end && is_alone(s, k))
+                return true;
+    }
+    return false;
+}
+
+/* Lists late tasks without a copy. Returns their number, and subtracts the
+ * needs of running tasks from the money. */
+static uint32_t look(const struct problem *p, const struct state *s,
+                     double end, struct late_room *r, double *money,
+                     uint32_t *n_idle)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->is.n_machines; i++) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        double longest = 0;
+        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
+            if (!slot_works(s, k)) {
+                *n_idle += !m->leaves && !s->slots[k].is_replica;
+                continue;
+            }
+            longest = fmax(longest, ceil(rest(p, s, k) - m->paid));
+            if (is_alone(s, k) && rest(p, s, k) > end)
+                r->list[n++] = (struct late){rest(p, s, k), k};
+        }
+        *money -= longest * p->types[m->type].charge;
+    }
+    return n;
+}
+
+/* Keeps the copies worth continuing, as far as the money lasts. */
+static void keep_copies(const struct problem *p, const struct state *s,
+                        double end, struct late_room *r, double *money)
+{
+    for (uint32_t i = 0; i < p->is.n_machines; i++) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        double charge = p->types[m->type].charge, left;
+        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
+            if (m->leaves || !slot_copies(s, k) ||
+                !is_sooner(p, s, k, end, &left))
+                continue;
+            double cost = fmax(ceil(left - m->paid), 0) * charge;
+            if (cost <= *money) {
+                r->copies[s->held[i]] = true;
+                *money -= cost;
+            }
+        }
+    }
+}
+
+void late_plan(const struct problem *p, const struct state *s, bool wanted,
+               double money, struct late_room *r)
+{
+    double end = windows_until(s, s->run.goal.deadline);
+    uint32_t n_idle = 0;
+    memset(r->spares, 0, sizeof r->spares);
+    memset(r->copies, 0, s->n_machines * sizeof *r->copies);
+    if (!wanted || s->money.terms.waits || !is_last(s))
+        return;
+    uint32_t n = look(p, s, end, r, &money, &n_idle);
+    keep_copies(p, s, end, r, &money);
+    qsort(r->list, n, sizeof *r->list, by_rest);
+    for (uint32_t i = n_idle; i < n; i++)
+        buy(p, s, r->list[i].slot, end, r->spares, &money);
+}
+
+int late_init(struct late_room *r, const struct state *s)
+{
+    r->copies = calloc(s->n_machines, sizeof *r->copies);
+    r->list = calloc(s->n_slots, sizeof *r->list);
+    return r->copies && r->list ? 0 : BATS_ENOMEM;
+}
+
+void late_release(struct late_room *r)
+{
+    free(r->copies);
+    free(r->list);
 }

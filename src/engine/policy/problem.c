@@ -28,12 +28,7 @@
 
 /* ---- estimates ---- */
 
-/*
- * Expected remaining time of a task that has run for `elapsed`: from the mean
- * of the longer runtimes in the sample and one more, a deviation longer than
- * this. (The mean of all, tau_e of the papers if none is longer, would treat
- * the last of many equal tasks as just begun.)
- */
+/* tau_e - tau of a task that has run for `elapsed`. */
 static double rest_of(const struct bats_stats *stats, double elapsed,
                       double cv)
 {
@@ -259,7 +254,7 @@ double problem_windows_left(const struct state *s)
 {
     return s->run.time_limit == BATS_NEVER
                ? INFINITY
-               : (double)(s->run.time_limit - s->now) / (double)s->run.window;
+               : windows_until(s, s->run.time_limit);
 }
 
 double problem_work(const struct state *s)
@@ -270,9 +265,7 @@ double problem_work(const struct state *s)
 /* The end of a chosen schedule: the plan need not be sooner. */
 static double aim_of(const struct state *s)
 {
-    return s->run.aim > s->now
-               ? (double)(s->run.aim - s->now) / (double)s->run.window
-               : 0;
+    return s->run.aim > s->now ? windows_until(s, s->run.aim) : 0;
 }
 
 /* ---- tasks that wait for others ---- */
