@@ -48,8 +48,8 @@ VERSION = 1.0.0
 UTIL_SRC = $(addprefix src/util/, complaint.c encode.c error.c expression.c grow.c heap.c hostlist.c \
 	similar.c text.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
-	billing.c cluster.c frontier.c goal.c knapsack.c lifetime.c plan.c \
-	tariff.c windows.c windows_all.c)
+	billing.c cluster.c frontier.c knapsack.c lifetime.c plan.c windows.c \
+	windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
 	allocation.c configurations.c estimate.c factors.c histogram.c \
 	interval.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)

@@ -442,19 +442,12 @@ static double risk(const struct state *s, uint32_t machine, double finish)
                : 0;
 }
 
-/* A free machine's offer of a cluster not tried yet. */
-static size_t explore(const struct state *s, const struct place_offer *offers,
-                      const uint32_t *slots, size_t n,
-                      const struct place_limits *limits)
+/* A free machine of a cluster not tried yet. */
+static bool is_untried(const struct state *s, uint32_t slot)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct cluster *c = &s->clusters[slot_cluster(s, slots[i])];
-        if (!s->known.categories.told && cluster_runtime(c) == 0 &&
-            c->begun == 0 && s->slots[slots[i]].n_tasks == 0 &&
-            offers[i].cost <= limits->cost)
-            return i;
-    }
-    return PLACE_NONE;
+    const struct cluster *c = &s->clusters[slot_cluster(s, slot)];
+    return !s->known.categories.told && cluster_runtime(c) == 0 &&
+           c->begun == 0 && s->slots[slot].n_tasks == 0;
 }
 
 static double share_of(const struct spending *m)
@@ -496,7 +489,7 @@ static uint32_t choose(struct place *p, const struct state *s,
     uint32_t avoid = s->n_busy > 0 ? s->tasks[r->task.i].avoid : NO_MACHINE;
     uint32_t number = s->bag.index[r->task.i];
     struct place_limits limits = limits_of(p, s, number, r->workflow);
-    size_t n = 0;
+    size_t n = 0, untried = PLACE_NONE;
     for (size_t i = 0; i < 2 * s->n_clusters; i++) {
         const struct offered *o = &p->offered[i];
         at[n] = find_slot(p, s, o, avoid, r->task);
@@ -510,12 +503,13 @@ static uint32_t choose(struct place *p, const struct state *s,
                                  risk(s, s->slots[slots[n]].machine, finish)};
         p->is_dear |= offer[n].cost > limits.cost;
         p->is_late |= offer[n].finish > limits.finish;
+        if (p->kind->make && untried == PLACE_NONE &&
+            offer[n].cost <= limits.cost && is_untried(s, slots[n]))
+            untried = n;
         n++;
     }
     size_t best =
-        p->kind->make ? explore(s, offer, slots, n, &limits) : PLACE_NONE;
-    if (best == PLACE_NONE)
-        best = p->kind->choose(offer, n, &limits);
+        untried != PLACE_NONE ? untried : p->kind->choose(offer, n, &limits);
     if (best == PLACE_NONE)
         return NO_SLOT;
     *price = offer[best].cost;
