@@ -73,7 +73,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, look.c read.c traits.c) \
 	clusters_file.c dependencies.c label.c model.c platform.c profile.c \
 	pools.c profile_save.c reliability.c runtimes.c sections.c \
-	sections_check.c sharing.c textfile.c \
+	sharing.c textfile.c \
 	$(addprefix sweep/, planfile.c plantask.c points.c \
 	readers.c source.c sweep.c template.c) \
 	$(addprefix workflow/, dax.c json.c load.c makeflow.c names.c workflow.c))

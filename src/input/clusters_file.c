@@ -6,9 +6,8 @@
 
 #include "bats/lease.h"
 #include "input/sections.h"
+#include "util/grow.h"
 
-#define BLANKS " \t\r\n"
-#define DIGITS "0123456789"
 #define FAIL BATS_SECTIONS_FAIL
 
 enum { RUN, CLUSTER, KINDS };
@@ -32,18 +31,18 @@ static const char *const where_names[] = {[BATS_WHERE_NODES] = "nodes",
                                           [BATS_WHERE_PARTITION] =
                                               "partition"};
 
-static struct bats_cluster_section *open_cluster(struct bats_sections *r)
+/* The key says what kind of list it is. A further line is appended. */
+static int set_where(struct bats_sections *r, const char *value,
+                     struct bats_error *why)
 {
     struct bats_clusters_file *file = r->object;
-    return &file->sections[r->cluster];
-}
-
-/* Appends a further line to the value. */
-static int set_where(struct bats_sections *r, enum bats_cluster_where where,
-                     const char *value, struct bats_error *why)
-{
-    struct bats_cluster_section *section = open_cluster(r);
+    struct bats_cluster_section *section = &file->sections[r->cluster];
+    enum bats_cluster_where where = BATS_WHERE_NODES;
     char *first = section->where_text, *joined;
+    while (strcmp(r->key->name, where_names[where]) != 0)
+        where++;
+    if (where == BATS_WHERE_PARTITION && *value == '\0')
+        return bats_refuse(why, "no name");
     if (section->where != BATS_WHERE_ALL && section->where != where)
         return bats_refuse(
             why,
@@ -62,25 +61,6 @@ static int set_where(struct bats_sections *r, enum bats_cluster_where where,
     return 0;
 }
 
-static int set_nodes(struct bats_sections *r, const char *value,
-                     struct bats_error *why)
-{
-    return set_where(r, BATS_WHERE_NODES, value, why);
-}
-
-static int set_ranks(struct bats_sections *r, const char *value,
-                     struct bats_error *why)
-{
-    return set_where(r, BATS_WHERE_RANKS, value, why);
-}
-
-static int set_partition(struct bats_sections *r, const char *value,
-                         struct bats_error *why)
-{
-    return *value ? set_where(r, BATS_WHERE_PARTITION, value, why)
-                  : bats_refuse(why, "no name");
-}
-
 static int set_max(struct bats_sections *r, const char *value,
                    struct bats_error *why)
 {
@@ -91,7 +71,8 @@ static int set_max(struct bats_sections *r, const char *value,
 static int set_machine(struct bats_sections *r, const char *value,
                        struct bats_error *why)
 {
-    bool *by_node = &open_cluster(r)->by_node;
+    struct bats_clusters_file *file = r->object;
+    bool *by_node = &file->sections[r->cluster].by_node;
     *by_node = strcmp(value, "node") == 0;
     return *by_node || strcmp(value, "rank") == 0
                ? 0
@@ -111,9 +92,9 @@ static const struct bats_key run_keys[] = {
 };
 
 static const struct bats_key cluster_keys[] = {
-    BATS_KEY("nodes", set_nodes, true, false),
-    BATS_KEY("ranks", set_ranks, true, false),
-    BATS_KEY("partition", set_partition, false, false),
+    BATS_KEY("nodes", set_where, true, false),
+    BATS_KEY("ranks", set_where, true, false),
+    BATS_KEY("partition", set_where, false, false),
     BATS_KEY("max", set_max, false, false),
     BATS_KEY("machine", set_machine, false, false),
     {0},
@@ -124,42 +105,35 @@ static const struct bats_section kinds[KINDS] = {{"run", run_keys},
 
 /* ---- after the last line ---- */
 
+/* Parses "7" or "1-32". */
+static bool read_range(const char *text, struct bats_rank_range *range)
+{
+    char first[10], last[10], rest[2];
+    int n = sscanf(text, " %9[0-9] - %9[0-9] %1s", first, last, rest);
+    if (n < 1 || n > 2 || (n == 1 && sscanf(text, " %*9[0-9] %1s", rest) == 1))
+        return false;
+    *range =
+        (struct bats_rank_range){atoi(first), atoi(n == 2 ? last : first)};
+    return range->first <= range->last;
+}
+
 /* Parses "1-32,40". */
 static int read_ranks(struct bats_cluster_section *section,
                       struct bats_error *why)
 {
-    const char *text = section->where_text;
-    size_t room = 1;
-    for (const char *c = text; *c; c++)
-        room += *c == ',';
-    section->ranges = calloc(room, sizeof *section->ranges);
-    if (!section->ranges)
-        return bats_no_memory(why);
-    for (;; text++) {
-        int range[2];
-        for (int end = 0; end < 2; end++) {
-            text += strspn(text, BLANKS);
-            size_t digits = strspn(text, DIGITS);
-            if (digits == 0 || digits > 9)
-                goto malformed;
-            range[end] = atoi(text);
-            text += digits;
-            text += strspn(text, BLANKS);
-            if (end == 0 && *text == '-')
-                text++;
-            else if (end == 0)
-                range[++end] = range[0];
-        }
-        if (range[1] < range[0] || (*text != ',' && *text != '\0'))
-            goto malformed;
-        section->ranges[section->n_ranges++] =
-            (struct bats_rank_range){range[0], range[1]};
-        if (*text == '\0')
-            return 0;
-    }
-malformed:
-    return bats_refuse(why, "'%.60s' is not a list of ranks such as 1-32,40",
-                       section->where_text);
+    size_t room = 0;
+    char *copy = strdup(section->where_text), *rest = copy, *item;
+    int rc = copy ? 0 : bats_no_memory(why);
+    while (rc == 0 && (item = strsep(&rest, ",")) != NULL)
+        if (!bats_grow(&section->ranges, &room, section->n_ranges + 1,
+                       sizeof *section->ranges))
+            rc = bats_no_memory(why);
+        else if (!read_range(item, &section->ranges[section->n_ranges++]))
+            rc = bats_refuse(why,
+                             "'%.60s' is not a list of ranks such as 1-32,40",
+                             section->where_text);
+    free(copy);
+    return rc;
 }
 
 /* The number of machines that the section itself implies; 0: none. */

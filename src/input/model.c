@@ -210,7 +210,7 @@ static int read_trace(struct bats_lifetime *l, const char *path,
                       struct bats_error *err)
 {
     struct trace t = {0};
-    int rc = bats_textfile_lines(path, read_age, &t, err);
+    int rc = bats_textfile_lines(path, NULL, read_age, &t, err);
     if (rc == 0 && t.n == 0)
         rc = bats_error_at(err, path, 0, "no age");
     if (rc == 0) {
@@ -296,8 +296,15 @@ static int set_outages(struct bats_sections *r, const char *value,
 static int set_noticed(struct bats_sections *r, const char *value,
                        struct bats_error *err)
 {
+    bats_time *noticed = &open_model(r)->cluster.noticed;
     losses(r);
-    return bats_noticed_parse(&open_model(r)->cluster.noticed, value, err);
+    *noticed = 0;
+    int rc = strcmp(value, "no") == 0
+                 ? 0
+                 : bats_duration_parse(value, noticed, err);
+    return rc == 0 && *noticed == 0 && strcmp(value, "no") != 0
+               ? bats_refuse(err, "'%s' is not above 0", value)
+               : rc;
 }
 
 static int set_charge_lost(struct bats_sections *r, const char *value,

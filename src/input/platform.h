@@ -22,16 +22,12 @@
 struct bats_clusters_file; /* clusters_file.h */
 
 /*
- * Reads an INI clusters file. Section [run]: window, minimum, currency,
- * billing. Sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40
- * | partition = NAME; charge; max; machine = rank|node; speed; expected;
- * reliable = yes|no; charge_lost = yes|no; the keys of reliability.h, which
- * make a cluster unreliable; and those of model.h, for prices by age, machines
- * that are reclaimed, and for plans the slots, memory and GPUs of a machine (a
- * run sees what there is). '#' and ';' begin a comment at the start of a
- * line and after a blank; a list may continue in indented lines. Every mistake
- * is BATS_EINPUT with "path:line: sentence", without a line if the file cannot
- * be read.
+ * Reads an INI clusters file (sections.h). Section [run]: window, minimum,
+ * currency, billing. Sections [cluster NAME]: one of nodes = hostlist | ranks =
+ * 1-32,40 | partition = NAME; max; machine = rank|node; and the keys of
+ * model.h, where the slots, memory and GPUs of a machine are for plans (a run
+ * sees what there is). Every mistake is BATS_EINPUT with "path:line:
+ * sentence", without a line if the file cannot be read.
  *
  * `window` overrides the file's (0: the file's, else BATS_WINDOW_DEFAULT). A
  * charge is per machine and window or, as "1.5/h", per machine and hour

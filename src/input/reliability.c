@@ -94,18 +94,6 @@ int bats_survival_parse(struct bats_reliability *r, const char *value,
     return bats_survival_set(time, n == 3 ? shape : NULL, &r->a, &r->b, err);
 }
 
-int bats_noticed_parse(bats_time *noticed, const char *value,
-                       struct bats_error *err)
-{
-    *noticed = 0;
-    if (strcmp(value, "no") == 0)
-        return 0;
-    int rc = bats_duration_parse(value, noticed, err);
-    return rc == 0 && *noticed == 0
-               ? bats_refuse(err, "'%s' is not above 0", value)
-               : rc;
-}
-
 static int by_machine(const void *left, const void *right)
 {
     const struct bats_outage *a = left, *b = right;
@@ -161,7 +149,7 @@ int bats_outages_read(struct bats_reliability *r, const char *from,
 {
     struct reader reader = {.r = r};
     char *path = bats_textfile_beside(from, value);
-    int rc = path ? bats_textfile_lines(path, read_line, &reader, err)
+    int rc = path ? bats_textfile_lines(path, NULL, read_line, &reader, err)
                   : bats_no_memory(err);
     if (rc == 0 && r->n_outages == 0)
         rc = bats_error_at(err, path, 0, "no outages");

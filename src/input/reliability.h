@@ -67,8 +67,6 @@ int bats_survival_parse(struct bats_reliability *r, const char *value,
 int bats_survival_find(const char *name, enum bats_survival *survival);
 int bats_survival_set(const char *time, const char *shape, double *a,
                       double *b, struct bats_error *err);
-int bats_noticed_parse(bats_time *noticed, const char *value,
-                       struct bats_error *err);
 /* Reads a file of outages; `value` is relative to the directory of the file
  * `from`. */
 int bats_outages_read(struct bats_reliability *r, const char *from,

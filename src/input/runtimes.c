@@ -111,7 +111,7 @@ int bats_runtimes_read(const char *path, bats_time **runtimes, size_t *n,
                        struct bats_error *err)
 {
     struct reader r = {0};
-    int rc = bats_textfile_lines(path, read_line, &r, err);
+    int rc = bats_textfile_lines(path, NULL, read_line, &r, err);
     if (rc == 0 && r.n == 0)
         rc = bats_error_at(err, path, 0, "no runtime in it");
     if (rc < 0) {

@@ -85,37 +85,25 @@ int bats_textfile_read_nul(const char *path, char **text, size_t *length,
     return read_file(path, true, text, length, err);
 }
 
-int bats_textfile_each(const char *name, char *text,
-                       int (*take)(void *context, char *line,
-                                   struct bats_error *err),
-                       void *context, struct bats_error *err)
-{
-    unsigned number = 0;
-    int rc = 0;
-    for (char *line = text, *next; rc == 0 && *line != '\0'; line = next) {
-        size_t n = strcspn(line, "\n");
-        next = line + n + (line[n] == '\n');
-        line[n > 0 && line[n - 1] == '\r' ? n - 1 : n] = '\0';
-        number++;
-        rc = bats_error_prefix(err, take(context, line, err), "%s:%u: ", name,
-                               number);
-    }
-    return rc;
-}
-
-int bats_textfile_lines(const char *path,
+int bats_textfile_lines(const char *path, const char *text,
                         int (*take)(void *context, char *line,
                                     struct bats_error *err),
                         void *context, struct bats_error *err)
 {
-    char *text;
+    unsigned number = 0;
+    char *copy = text ? strdup(text) : NULL;
     size_t length;
-    int rc = bats_textfile_read(path, &text, &length, err);
-    if (rc < 0)
-        return rc;
-    rc =
-        bats_textfile_each(bats_textfile_name(path), text, take, context, err);
-    free(text);
+    int rc = !text  ? bats_textfile_read(path, &copy, &length, err)
+             : copy ? 0
+                    : bats_no_memory(err);
+    for (char *line = copy, *next; rc == 0 && *line != '\0'; line = next) {
+        size_t n = strcspn(line, "\n");
+        next = line + n + (line[n] == '\n');
+        line[n > 0 && line[n - 1] == '\r' ? n - 1 : n] = '\0';
+        rc = bats_error_prefix(err, take(context, line, err),
+                               "%s:%u: ", bats_textfile_name(path), ++number);
+    }
+    free(copy);
     return rc;
 }
 

@@ -24,19 +24,13 @@ int bats_textfile_read(const char *path, char **text, size_t *length,
 int bats_textfile_read_nul(const char *path, char **text, size_t *length,
                            struct bats_error *err);
 
-/* Calls `take` for each line of the file, without its end, in a copy that it
- * may change. Its errors get the prefix "path:line: ". Other errors as of
- * bats_textfile_read. */
-int bats_textfile_lines(const char *path,
+/* Calls `take` for each line of `text` or, if that is NULL, of the file,
+ * without its end, in a copy that it may change. Its errors get the prefix
+ * "path:line: ". Other errors as of bats_textfile_read. */
+int bats_textfile_lines(const char *path, const char *text,
                         int (*take)(void *context, char *line,
                                     struct bats_error *err),
                         void *context, struct bats_error *err);
-
-/* The same for the lines of `text`, cut in place; `name` is for messages. */
-int bats_textfile_each(const char *name, char *text,
-                       int (*take)(void *context, char *line,
-                                   struct bats_error *err),
-                       void *context, struct bats_error *err);
 
 /* The path of a file named in the file at `from`: relative to the directory of
  * `from`; for free(). NULL: no memory. */
