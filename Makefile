@@ -93,7 +93,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	view_log.c view_tasks.c) \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
-	allocation.c batch_system.c batch_systems.c deaths.c gridengine.c \
+	batch_system.c batch_systems.c deaths.c gridengine.c \
 	gridengine_jobs.c hardware.c job_system.c json_systems.c node.c query.c \
 	queue.c site.c slurm.c slurm_account.c slurm_fields.c \
 	slurm_jobs.c)
@@ -107,9 +107,9 @@ SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
 	scenario/bag.c scenario/run.c)
 REPORT_SRC = $(addprefix src/report/, \
-	causes.c finish.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
+	causes.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
 	page.c recorded.c \
-	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
+	snapshot.c summary.c table.c trace.c wfformat.c words.c \
 	workflows.c)
 CLI_SRC = $(addprefix src/cli/, \
 	cli.c closing.c complete.c deadline.c dry_run.c estimation.c expect.c \

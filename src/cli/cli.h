@@ -8,7 +8,6 @@
 
 #include "bats/error.h"
 #include "cli/options.h"
-#include "report/finish.h" /* enum bats_exit */
 #include "report/words.h"
 
 #ifndef BATS_VERSION

@@ -14,7 +14,7 @@
 #include "cli/estimation.h"
 #include "report/schedules.h"
 #include "report/snapshot.h"
-#include "report/terminal.h"
+#include "report/progress.h"
 #include "report/words.h"
 
 /* ---- the profile ---- */

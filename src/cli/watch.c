@@ -15,7 +15,7 @@
 #include "cli/history.h"
 #include "report/live.h"
 #include "report/report.h"
-#include "report/terminal.h"
+#include "report/progress.h"
 #include "report/words.h"
 #include "report/workflows.h"
 #include "run/engine_options.h"

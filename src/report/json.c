@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/finish.h"
+#include "report/words.h"
 #include "report/report.h"
 #include "report/workflows.h"
 #include "util/json.h"

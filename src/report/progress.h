@@ -30,7 +30,7 @@ enum bats_progress_style {
 struct bats_progress {
     enum bats_progress_style style;
     FILE *out;
-    int terminal;         /* LINE: see terminal.h; not owned */
+    int terminal;         /* LINE: see bats_terminal_open; not owned */
     bool is_drawn;        /* LINE: the line is on the screen */
     int64_t next_us;      /* when to write again */
     int64_t interval_us;  /* PLAIN: current interval between lines */
@@ -72,5 +72,24 @@ void bats_progress_clear(struct bats_progress *progress);
 const char *bats_progress_text(char *text, size_t size, size_t width,
                                const struct bats_snapshot *snapshot,
                                double per_hour);
+
+/*
+ * ---- the terminal ----
+ *
+ * mpirun gives every process pipes and copies their contents to its own
+ * terminal, so rank 0 looks at the parent's descriptor if the parent is mpirun.
+ * srun starts tasks from a daemon that has no terminal, so the user must ask for
+ * progress (--progress).
+ */
+
+/* Opens the terminal behind descriptor `fd` (1 or 2) of this process; -1
+ * without one, or if it cannot redraw a line. The caller closes it. */
+int bats_terminal_open(int fd);
+
+/* Columns of the terminal; 80 if unknown or `terminal` is -1. */
+int bats_terminal_columns(int terminal);
+
+/* The same for the terminal behind `fd`. */
+int bats_terminal_width(int fd);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bats/lease.h"
-#include "report/finish.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "report/words.h"

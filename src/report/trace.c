@@ -1,7 +1,6 @@
 #include "report/trace.h"
 #include "bats/sched.h"
 #include "bats/status.h"
-#include "report/finish.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bats/rules.h"
 #include "report/snapshot.h"
 #include "util/encode.h"
 
@@ -92,6 +93,31 @@ void bats_words_line(FILE *out, const char *format, ...)
 
 /* Prints `text` encoded. */
 void bats_words_put(FILE *out, enum bats_encoding encoding, const char *text);
+
+/* ---- the end of a run ---- */
+
+enum bats_exit {
+    BATS_EXIT_OK = 0,      /* all tasks done */
+    BATS_EXIT_FAILED = 1,  /* some tasks failed */
+    BATS_EXIT_USAGE = 2,   /* usage or bad input */
+    BATS_EXIT_SYSTEM = 3,  /* the system failed */
+    BATS_EXIT_BUDGET = 4,  /* budget exhausted, tasks are left */
+    BATS_EXIT_DEADLINE = 5 /* out of time, tasks are left */
+    /* 128 + signal after an orderly stop */
+};
+
+/* A row for each reason for the end of a run. (The record has names of its own,
+ * which belong to its format: record/schema.c.) */
+struct bats_finish_row {
+    const char *key;      /* in JSON and CSV: "budget_exhausted" */
+    const char *sentence; /* "budget exhausted" */
+    enum bats_exit exit;
+};
+
+/* The row of a run in which this many tasks have failed for good, or were
+ * skipped. */
+const struct bats_finish_row *bats_finish_row(enum bats_finish finish,
+                                              uint32_t failed);
 
 /* Marks a figure of a cluster with too few successful tasks for bounds; and
  * the line that explains the mark below such a table. */

@@ -9,7 +9,7 @@
 #ifndef BATS_SITE_JSON_SYSTEMS_H
 #define BATS_SITE_JSON_SYSTEMS_H
 
-#include "site/allocation.h"
+#include "site/batch_system.h"
 
 /* `qstat -f -F json JOB`: the queue is the only part, each host of exec_vnode a
  * node with its ncpus; start, end (start and walltime), user and account. */

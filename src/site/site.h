@@ -20,7 +20,7 @@
 
 #include "bats/cluster.h"
 #include "bats/units.h"
-#include "site/allocation.h"
+#include "site/batch_system.h"
 #include "site/hardware.h"
 
 enum bats_site_machine {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "cli/alloc/alloc.h"
-#include "site/allocation.h"
+#include "site/batch_system.h"
 #include "site/queue.h"
 
 /* part of the limit for start and end of a job */

@@ -18,7 +18,7 @@
 #include "report/page.h"
 #include "report/sbatch.h"
 #include "report/schedules.h"
-#include "report/terminal.h"
+#include "report/progress.h"
 #include "report/words.h"
 #include "util/json.h"
 

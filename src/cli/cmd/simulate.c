@@ -12,7 +12,6 @@
 #include "cli/jobs.h"
 #include "cli/look.h"
 #include "history/believe.h"
-#include "report/finish.h"
 #include "report/page.h"
 #include "report/table.h"
 #include "report/trace.h"
