@@ -226,7 +226,6 @@ static bool take_running(struct state *s, uint32_t slot)
                                      PROPOSAL_TAKE_OVER) == BATS_IDLE_NOT);
 }
 
-/* Gives the slot a task of the bag. */
 static enum bats_idle take_task(struct state *s, uint32_t slot)
 {
     enum bats_idle reason = BATS_IDLE_NO_TASK;

@@ -161,7 +161,6 @@ static bool earlier_fits(const struct bats_sched_options *o)
     return true;
 }
 
-/* Checks combinations of options, each of which is within its own bounds. */
 static int check_together(const struct bats_sched_options *o,
                           struct bats_error *err)
 {

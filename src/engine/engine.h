@@ -18,10 +18,6 @@
 #include "engine/state/moves.h"
 #include "engine/tail/tail.h"
 
-struct bats_sched {
-    struct state state;
-};
-
 /* ---- assign.c ---- */
 
 /* Fills a slot's queue to its depth. */

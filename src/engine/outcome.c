@@ -28,7 +28,6 @@ static void give_up(struct state *s, uint32_t machine,
         state_stop(s, halt == FAILURE_STOP, BATS_FINISH_HALTED);
 }
 
-/* Returns the task to the bag after `wait`. */
 static void put_back(struct state *s, struct bats_position task,
                      bats_time wait)
 {
@@ -278,7 +277,6 @@ int outcome_of_execution(struct state *s, const struct bats_event *ev,
     return rc;
 }
 
-/* Loses the slot's executions with the machine. */
 static void lose(struct state *s, uint32_t machine, uint32_t slot)
 {
     struct bats_position task = s->slots[slot].head;

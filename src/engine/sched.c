@@ -557,26 +557,6 @@ int bats_sched_handle(struct bats_sched *e, bats_time now,
     return rc < 0 || ev->type == BATS_EVENT_KILLED ? rc : settle(s, err);
 }
 
-bool bats_sched_next(struct bats_sched *e, struct bats_command *command)
-{
-    return state_next(&e->state, command);
-}
-
-bool bats_sched_next_lease(struct bats_sched *e, struct bats_lease *lease)
-{
-    return books_next_lease(&e->state, lease);
-}
-
-bool bats_sched_next_stake(struct bats_sched *e, struct bats_stake *stake)
-{
-    return books_next_stake(&e->state, stake);
-}
-
-bool bats_sched_next_idle(struct bats_sched *e, struct bats_idle_machine *idle)
-{
-    return slots_next_idle(&e->state, idle);
-}
-
 struct bats_reservation bats_sched_reservation(const struct bats_sched *e)
 {
     struct bats_reservation r = {.machine = UINT32_MAX};

@@ -118,7 +118,6 @@ static double mean_of(const struct cluster *c)
     return c->stats.mean > 0 ? c->stats.mean : (double)c->expected;
 }
 
-/* The cluster with the lowest charge among those with a known mean. */
 static const struct cluster *cheapest(const struct state *s)
 {
     const struct cluster *best = NULL;
@@ -130,7 +129,6 @@ static const struct cluster *cheapest(const struct state *s)
     return best;
 }
 
-/* Hourly cost of all machines of the cluster. */
 static bats_money hourly(const struct state *s, const struct cluster *c)
 {
     return (bats_money)((double)c->price * c->n_machines * (double)BATS_HOUR /
@@ -189,12 +187,6 @@ void bats_sched_category_status(const struct bats_sched *e, uint32_t category,
 double bats_sched_weight(const struct bats_sched *e, uint32_t task)
 {
     return categories_weight(&e->state, task);
-}
-
-bool bats_sched_end_bounds(const struct bats_sched *e, bats_time *low,
-                           bats_time *high)
-{
-    return forecast_end_bounds(&e->state, low, high);
 }
 
 static enum bats_task_state state_of(const struct bats_sched *e, uint32_t task)
@@ -289,12 +281,6 @@ enum bats_execution_state bats_sched_execution(const struct bats_sched *e,
                                                uint32_t task)
 {
     return execution_state(&e->state, machine, slot, task);
-}
-
-void bats_sched_sampled(const struct bats_sched *e,
-                        struct bats_sched_sampled *sampled)
-{
-    sampling_report(e->state.own.sampling, sampled);
 }
 
 int bats_sched_estimator(struct bats_sched *e,

@@ -59,7 +59,6 @@ static void hold_until(struct state *s, uint32_t id, bats_time end)
         pay_until(s, id, end);
 }
 
-/* Charges the machine's use until now. */
 static void book(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];

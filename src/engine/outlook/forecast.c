@@ -15,6 +15,8 @@
  * many results. */
 #define VARIES 0.5
 #define VARIES_LIKE 2
+/* Confidence of the bounds of the end. */
+#define SURE 0.9
 
 static double elapsed(const struct state *s, const struct slot *sl)
 {
@@ -349,8 +351,7 @@ static struct bats_runtimes runtimes_of(const struct bats_stats *stats,
 {
     for (uint32_t i = 0; i < stats->n_sample; i++)
         room[i] = larger((double)stats->sample[i], 1);
-    struct bats_runtimes r =
-        bats_runtimes_of(room, stats->n_sample, FORECAST_SURE);
+    struct bats_runtimes r = bats_runtimes_of(room, stats->n_sample, SURE);
     double scale = stats->mean / r.mean;
     double narrow =
         sqrt(stats->n_sample / larger(stats->n_done, stats->n_sample));
@@ -361,9 +362,11 @@ static struct bats_runtimes runtimes_of(const struct bats_stats *stats,
     return r;
 }
 
-bool forecast_end_bounds(const struct state *s, bats_time *low,
-                         bats_time *high)
+/* By interval.h with p = SURE. */
+bool bats_sched_end_bounds(const struct bats_sched *e, bats_time *low,
+                           bats_time *high)
 {
+    const struct state *s = &e->state;
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
     double slots[BATS_CLUSTERS_MAX] = {0};
     double end = (double)forecast_end(s), now = (double)s->now;
@@ -384,7 +387,7 @@ bool forecast_end_bounds(const struct state *s, bats_time *low,
     if (!known)
         return false;
     struct bats_prediction rest = bats_interval_makespan(
-        runtimes, slots, s->n_clusters, work_left(s), FORECAST_SURE);
+        runtimes, slots, s->n_clusters, work_left(s), SURE);
     *low = (bats_time)fmin(end, now + larger(rest.low, chain));
     *high = (bats_time)fmin(larger(end, now + larger(rest.high, chain)),
                             (double)BATS_LONGEST);

@@ -63,12 +63,6 @@ bats_time forecast_end(const struct state *s);
 /* The same at a given rate, in tasks per microsecond. */
 bats_time forecast_end_at(const struct state *s, double rate);
 
-/* Bounds of forecast_end (interval.h with p = FORECAST_SURE). False: a cluster
- * in use has fewer than two results. */
-#define FORECAST_SURE 0.9
-bool forecast_end_bounds(const struct state *s, bats_time *low,
-                         bats_time *high);
-
 /* Mean number of slots per machine of the cluster. */
 double cluster_slots(const struct cluster *c);
 

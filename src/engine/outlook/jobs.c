@@ -15,7 +15,6 @@
 /* Factor from a job that a task has filled to the next job. */
 #define LONGER 4
 
-/* Wanted jobs of the cluster, including existing ones. */
 static double wanted(const struct cluster *c)
 {
     return larger(c->target, (double)c->n_active + c->n_asked);
@@ -128,7 +127,6 @@ static double time_left(const struct state *s, uint32_t id)
     return (double)(r->began_at + r->leased - s->run.preempt_lead - s->now);
 }
 
-/* The longest rest of the machine's tasks. */
 static double rest_of(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];

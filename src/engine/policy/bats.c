@@ -63,7 +63,6 @@ struct work {
 
 /* ---- the plan ---- */
 
-/* The goal is the least cost by a deadline. */
 static bool is_thrifty(const struct state *s)
 {
     return s->run.goal.minimize == BATS_MINIMIZE_COST && !width_matters(s);
@@ -423,7 +422,6 @@ static bats_time expected_end(void *self, const struct state *s)
                                                        : (bats_time)end;
 }
 
-/* Reports the plan's expected end and cost. */
 static void tell_expected(void *self, const struct state *s,
                           struct bats_decision *d)
 {
@@ -436,7 +434,6 @@ static void tell_expected(void *self, const struct state *s,
     d->cost = (bats_money)cost;
 }
 
-/* Reports what triggered the new plan. */
 static enum bats_trigger trigger_of(const struct work *w,
                                     const struct state *s,
                                     const struct occasion *why)

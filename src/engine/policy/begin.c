@@ -41,7 +41,6 @@ static double tasks_of(const struct state *s)
 
 /* ---- within a budget ---- */
 
-/* Starts one slot per task, the cheapest slots first. */
 static void start_cheap(const struct state *s, struct policy_start *start)
 {
     bool seen[BATS_CLUSTERS_MAX] = {false};
@@ -83,7 +82,6 @@ void begin_for_budget(const struct state *s, double money,
 
 /* ---- by a deadline ---- */
 
-/* Number of machines that have tasks to run. */
 static double most_of(const struct state *s, const struct cluster *c)
 {
     double slots = cluster_slots(c);

@@ -416,7 +416,6 @@ static uint32_t look(const struct problem *p, const struct state *s,
     return n;
 }
 
-/* Keeps the copies worth continuing, as far as the money lasts. */
 static void keep_copies(const struct problem *p, const struct state *s,
                         double end, struct late_room *r, double *money)
 {

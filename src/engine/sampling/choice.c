@@ -213,9 +213,10 @@ int sampling_choose(struct sampling *p, const struct state *s,
     return 0;
 }
 
-void sampling_report(const struct sampling *p,
-                     struct bats_sched_sampled *sampled)
+void bats_sched_sampled(const struct bats_sched *e,
+                        struct bats_sched_sampled *sampled)
 {
+    const struct sampling *p = e->state.own.sampling;
     *sampled = (struct bats_sched_sampled){.time = p->over_at,
                                            .charged = p->over_charged,
                                            .tasks = p->n_drawn,

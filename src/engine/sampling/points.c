@@ -65,7 +65,6 @@ static void add(struct sum *s, double x)
     s->squares += x * x;
 }
 
-/* Half-width of the confidence interval of the mean. */
 static double half_width(const struct sum *s, double sure)
 {
     double mean = s->sum / s->n;
@@ -94,7 +93,6 @@ static void add_pair(struct pairs *pairs, const struct bats_observation *x,
             log(fmax((double)x->runtime, 1) / fmax((double)y->runtime, 1)));
 }
 
-/* The order of two clusters is not settled. */
 static bool is_unsettled(const struct state *s, size_t i, size_t j,
                          struct sum t)
 {
@@ -495,7 +493,6 @@ static bool points_complete(const struct sampling *p, const struct state *s)
     return true;
 }
 
-/* The first tasks suffice. */
 static bool is_enough(const struct sampling *p, const struct state *s)
 {
     return p->is_frugal && p->n_drawn >= FIRST && mean_is_known(p, s);

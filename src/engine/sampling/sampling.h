@@ -92,7 +92,4 @@ int sampling_choose(struct sampling *p, const struct state *s,
                     const struct bats_choice *choice,
                     struct sampling_choice *chosen, struct bats_error *err);
 
-void sampling_report(const struct sampling *p,
-                     struct bats_sched_sampled *sampled);
-
 #endif

@@ -59,9 +59,9 @@ void state_tell_charge(struct state *s, uint32_t machine, bats_money amount,
                                         .cushion = cushion});
 }
 
-bool state_next(struct state *s, struct bats_command *command)
+bool bats_sched_next(struct bats_sched *e, struct bats_command *command)
 {
-    struct answers *a = &s->answers;
+    struct answers *a = &e->state.answers;
     if (a->first < a->n) {
         *command = a->queue[a->first++];
         return true;
@@ -267,8 +267,9 @@ static void compare_lease(struct state *s, uint32_t id)
         compare_stakes(s, id);
 }
 
-bool books_next_lease(struct state *s, struct bats_lease *lease)
+bool bats_sched_next_lease(struct bats_sched *e, struct bats_lease *lease)
 {
+    struct state *s = &e->state;
     struct books *b = s->money.books;
     if (!b)
         return false;
@@ -285,9 +286,9 @@ bool books_next_lease(struct state *s, struct bats_lease *lease)
     return true;
 }
 
-bool books_next_stake(struct state *s, struct bats_stake *stake)
+bool bats_sched_next_stake(struct bats_sched *e, struct bats_stake *stake)
 {
-    struct books *b = s->money.books;
+    struct books *b = e->state.money.books;
     if (!b)
         return false;
     if (b->told_stakes == b->n_stakes) {

@@ -7,7 +7,6 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
-/* Frees the groups and the arrays of tasks in them. */
 static void free_groups(struct bats_bag_group *groups, uint32_t n)
 {
     for (uint32_t g = 0; g < n; g++)
@@ -81,7 +80,6 @@ static void move(struct bats_bag *bag, struct bats_position task,
 
 /* ---- groups ---- */
 
-/* Number of the task's group. */
 static inline uint32_t number_of(const struct bats_bag *bag,
                                  struct bats_position task)
 {
@@ -195,7 +193,6 @@ int bats_bag_add(struct bats_bag *bag, struct bats_position task,
     return 0;
 }
 
-/* Takes the task at this place out of a stack. */
 static void take_from_stack(struct bats_bag_group *of, uint32_t at)
 {
     uint32_t behind = of->n_ready - 1 - at;
@@ -325,7 +322,6 @@ static void take_from_heap(struct bats_bag *bag, struct bats_bag_group *of,
 
 /* ---- draws ---- */
 
-/* Draws the task at this place of the group. */
 static void draw(struct bats_bag *bag, struct bats_bag_group *of, uint32_t at)
 {
     struct bats_position task = of->order[at];
@@ -390,7 +386,6 @@ static bool is_task(const struct bats_bag *bag, uint32_t node)
     return node < bag->n;
 }
 
-/* The task is BLOCKED. */
 static bool is_blocked(const struct bats_bag *bag, uint32_t task)
 {
     return bag->state[bag->position[task].i] == BATS_TASK_BLOCKED;

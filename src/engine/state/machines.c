@@ -129,7 +129,6 @@ void machine_mark(struct state *s, uint32_t id, bool marked)
 
 /* ---- let go ---- */
 
-/* Takes the machine out of the configuration: it gets no new task. */
 static void stop_using(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];

@@ -75,9 +75,6 @@ void state_tell(struct state *s, enum bats_command_type type,
 void state_tell_charge(struct state *s, uint32_t machine, bats_money amount,
                        bats_money cushion);
 
-/* Removes the next command from the queue; false: there is none. */
-bool state_next(struct state *s, struct bats_command *command);
-
 /* ---- answers.c: leases and stakes, told with options.tells_leases only ----
  */
 
@@ -102,9 +99,6 @@ void books_change(struct state *s, uint32_t machine);
 
 /* The stake ends. */
 void books_drop(struct state *s, uint32_t machine, const struct stake *stake);
-
-bool books_next_lease(struct state *s, struct bats_lease *lease);
-bool books_next_stake(struct state *s, struct bats_stake *stake);
 
 static inline void lease_work(struct state *s, uint32_t machine,
                               struct bats_position task)
@@ -242,10 +236,6 @@ uint32_t idle_walk_next(const struct state *s, struct idle_walk *walk);
 
 /* Notes why the slot was given no task. */
 void slot_note_idle(struct state *s, uint32_t slot, enum bats_idle reason);
-
-/* Returns the next machine with an idle reason that the driver does not know
- * yet; false: there is none. */
-bool slots_next_idle(struct state *s, struct bats_idle_machine *idle);
 
 /* Puts every free slot of ACTIVE machines back into the idle list (slots that
  * were refused a task have left it). */

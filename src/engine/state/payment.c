@@ -182,7 +182,6 @@ static bool is_in_bag(const struct state *s, struct bats_position task)
     return state == BATS_TASK_PENDING || state == BATS_TASK_BLOCKED;
 }
 
-/* Skips all tasks of the workflow that are in the bag. */
 static void close_purse(struct state *s, uint32_t id)
 {
     struct purse *p = &s->money.purses.list[id];

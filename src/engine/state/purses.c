@@ -29,7 +29,6 @@ static bool order_by_urgency(struct state *s)
     return true;
 }
 
-/* Puts aside ready tasks of workflows that begin later. */
 static void wait_for_begin(struct state *s)
 {
     const struct purses *a = &s->money.purses;

@@ -109,8 +109,9 @@ static bats_time until(const struct state *s, uint32_t id,
     }
 }
 
-bool slots_next_idle(struct state *s, struct bats_idle_machine *idle)
+bool bats_sched_next_idle(struct bats_sched *e, struct bats_idle_machine *idle)
 {
+    struct state *s = &e->state;
     while (s->idle.n_news > 0 && s->run.finish == BATS_FINISH_NOT_YET) {
         uint32_t id = s->idle.news[--s->idle.n_news];
         enum bats_idle reason = reason_of(s, id);
@@ -154,7 +155,6 @@ static bats_time longer(const struct state *s, bats_time limit, uint8_t times)
                                              : BATS_NEVER;
 }
 
-/* Sets the time-out of the slot's running task. */
 static void slot_set_limit(struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];

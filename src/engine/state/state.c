@@ -282,7 +282,6 @@ static struct run run_of(const struct bats_sched_options *o,
     return run;
 }
 
-/* Sets up the money and the machines' charges. */
 static void set_up_money(struct state *s, const struct bats_sched_options *o)
 {
     const struct lease_kind *lease = s->money.lease;
@@ -300,7 +299,6 @@ static void set_up_money(struct state *s, const struct bats_sched_options *o)
     state_set_latest(s);
 }
 
-/* Sets up the bag, known runtimes, and the workflows' purses. */
 static int set_up_bag(struct state *s, const struct bats_sched_options *o,
                       struct bats_error *err)
 {

@@ -245,6 +245,10 @@ struct state {
     uint32_t n_told; /* SKIPPED tasks reported so far */
 };
 
+struct bats_sched {
+    struct state state;
+};
+
 /* ---- answers.c ---- */
 
 /* Mean task runtime on the cluster, or the expected one before any result; 0:

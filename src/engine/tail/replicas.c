@@ -225,7 +225,6 @@ static void estimate(struct replicas *c, const struct state *s,
     t->total = expect(c, s, tau);
 }
 
-/* Estimates t->total and t->left. */
 static void look_at(struct replicas *c, const struct state *s,
                     struct replicated *t)
 {
@@ -453,7 +452,6 @@ static double price(const struct replicas *c, const struct state *s,
            (double)s->clusters[m->cluster].spec.charge;
 }
 
-/* The machine runs no other task. */
 static bool is_alone(const struct state *s, uint32_t slot)
 {
     const struct machine *m = &s->machines[s->slots[slot].machine];
