@@ -10,6 +10,7 @@
 #include "input/profile.h"
 #include "record/read/axis.h"
 #include "record/write/record.h"
+#include "report/recorded.h"
 #include "util/grow.h"
 
 /* An execution, from being sent to its end. */
@@ -49,11 +50,9 @@ struct reading {
 static int read_options(struct reading *r, const char *path,
                         struct bats_error *err)
 {
-    json_t *o;
-    int rc = bats_view_options(r->view, 0, &o, err);
-    if (rc < 0)
-        return rc;
-    const json_t *engine = json_object_get(o, "engine");
+    json_t *options;
+    int rc = bats_recorded_status(r->view, &r->status, &options, err);
+    const json_t *engine = json_object_get(options, "engine");
     const json_t *kinds = json_object_get(engine, "unreliable");
     const json_t *delays = json_object_get(engine, "noticed_us");
     bool any = false;
@@ -68,25 +67,22 @@ static int read_options(struct reading *r, const char *path,
     r->noticed = bats_strategy_noticed(r->clusters, BATS_CLUSTERS_MAX);
     r->jobs = json_integer_value(
         json_object_get(json_object_get(engine, "billing"), "jobs"));
-    json_decref(o);
-    return any ? 0
+    json_decref(options);
+    return rc < 0 || any
+               ? rc
                : bats_refuse(err,
                              "%s: the run had no cluster with reliable = no",
                              path);
 }
 
-static size_t cluster_of(const struct reading *r, const char *name)
+/* The pool of the cluster: 0 if it is unreliable. */
+static int pool_of(const struct reading *r, const char *cluster)
 {
     size_t i = 0;
     while (i + 1 < r->status.n_clusters &&
-           strcmp(r->status.clusters[i].name, name) != 0)
+           strcmp(r->status.clusters[i].name, cluster) != 0)
         i++;
-    return i;
-}
-
-static int pool_of(const struct reading *r, const char *cluster)
-{
-    return r->clusters[cluster_of(r, cluster)].unreliable ? 0 : 1;
+    return r->clusters[i].unreliable ? 0 : 1;
 }
 
 static int read_machines(struct reading *r, struct bats_error *err)
@@ -231,30 +227,26 @@ static bool find_answers(const struct reading *r, int pool, bats_time now,
                          bats_time d, struct bats_answers *a)
 {
     size_t n;
+    bats_time end = now < r->executions.end ? now : r->executions.end;
     struct bats_instance *list = list_instances(&r->pools[pool], now, &n);
-    bool ok =
-        list &&
-        (pool == 0 && r->noticed > 0
-             ? bats_answers_noticed(
-                   list, n, now < r->executions.end ? now : r->executions.end,
-                   r->noticed, a)
-             : bats_answers_find(list, n, now, d, a));
+    bool ok = list && (pool == 0 && r->noticed > 0
+                           ? bats_answers_noticed(list, n, end, r->noticed, a)
+                           : bats_answers_find(list, n, now, d, a));
     free(list);
     return ok;
 }
 
+/* A time after which an unreliable execution no longer answers. */
 static bats_time longest(const struct pool *p, bats_time now)
 {
     struct bats_answers a;
     size_t n;
     struct bats_instance *list = list_instances(p, now, &n);
-    bats_time d = BATS_HOUR;
-    if (list && bats_answers_find(list, n, BATS_NEVER, 0, &a)) {
-        d = (bats_time)(BATS_THROUGHPUT_D * a.mean);
-        free(a.times);
-    }
+    bool found = list && bats_answers_find(list, n, BATS_NEVER, 0, &a);
     free(list);
-    return d;
+    if (found)
+        free(a.times);
+    return found ? (bats_time)(BATS_THROUGHPUT_D * a.mean) : BATS_HOUR;
 }
 
 static void set_pool(const struct reading *r, int pool, double slots,
@@ -301,23 +293,12 @@ static int make_pools(struct reading *r, const char *path, bool is_online,
     return 0;
 }
 
-static void release(struct reading *r)
-{
-    bats_view_close(r->view);
-    free(r->executions.list);
-    free(r->done_times);
-    free(r->pools[0].list);
-    free(r->pools[1].list);
-}
-
 int bats_pools_of_record(const char *path, bool is_online,
                          struct bats_pools *pools, struct bats_error *err)
 {
     struct reading r = {.waited = 0};
     *pools = (struct bats_pools){0};
     int rc = bats_view_open(path, &r.view, err);
-    if (rc == 0)
-        rc = bats_view_status(r.view, &r.status, err);
     if (rc == 0)
         rc = read_options(&r, path, err);
     if (rc == 0)
@@ -326,7 +307,11 @@ int bats_pools_of_record(const char *path, bool is_online,
         rc = read_executions(&r, err);
     if (rc == 0)
         rc = make_pools(&r, path, is_online, pools, err);
-    release(&r);
+    bats_view_close(r.view);
+    free(r.executions.list);
+    free(r.done_times);
+    free(r.pools[0].list);
+    free(r.pools[1].list);
     return rc;
 }
 
@@ -336,19 +321,16 @@ int bats_pools_keep(const char *record, const char *path,
     struct bats_profile profile = {.n_tasks = 0};
     struct bats_pools pools;
     int rc = bats_pools_of_record(record, false, &pools, err);
-    if (rc == BATS_EINPUT) { /* nothing to keep */
-        bats_pools_release(&pools);
-        return 0;
-    }
+    bool is_nothing = rc == BATS_EINPUT;
     if (rc == 0)
         rc = bats_profile_load(path, &profile, err);
-    if (rc < 0) {
-        bats_pools_release(&pools);
-        return rc;
+    if (rc == 0) {
+        struct bats_pools before = profile.pools;
+        profile.pools = pools;
+        pools = before;
+        rc = bats_profile_save(&profile, path, err);
     }
-    bats_pools_release(&profile.pools);
-    profile.pools = pools;
-    rc = bats_profile_save(&profile, path, err);
+    bats_pools_release(&pools);
     bats_profile_release(&profile);
-    return rc;
+    return is_nothing ? 0 : rc;
 }

@@ -22,17 +22,17 @@
 
 /* ---- between engine and batch system ---- */
 
-static void tell(struct bats_joined *joined, const char *format, ...)
+static void tell(const struct bats_alloc *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void tell(struct bats_joined *joined, const char *format, ...)
+static void tell(const struct bats_alloc *a, const char *format, ...)
 {
     char sentence[400];
     va_list args;
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    bats_joined_notice(joined, sentence);
+    bats_joined_notice(a->joined, sentence);
 }
 
 static int give_platform(void *context, struct bats_platform *platform,
@@ -211,68 +211,58 @@ static int check_rate(const struct bats_alloc *a,
         a->system->currency, a->rate[cluster]);
 }
 
-static int job_runs(struct bats_alloc *a, const struct bats_queue_news *news,
-                    struct bats_error *err)
-{
-    struct lane *lane = &a->lanes[news->place];
-    lane->end_s = news->end_s;
-    return check_rate(a, news, err);
-}
-
-static int close_cluster(struct bats_alloc *a, struct bats_joined *joined,
-                         uint32_t cluster, struct bats_error *err)
+static int close_cluster(struct bats_alloc *a, uint32_t cluster,
+                         struct bats_error *err)
 {
     int rc = 0;
     size_t n_closed = 0;
     if (a->closed[cluster])
         return 0;
     a->closed[cluster] = true;
-    tell(joined, "no more jobs are asked for in partition %s",
+    tell(a, "no more jobs are asked for in partition %s",
          a->partitions[cluster]);
     for (size_t i = 0; i < a->platform.n_clusters; i++)
         n_closed += a->closed[i];
     if (n_closed == a->platform.n_clusters)
-        tell(joined, "no partition is left: the run ends with what its "
-                     "present jobs still do");
+        tell(a, "no partition is left: the run ends with what its "
+                "present jobs still do");
     for (uint32_t i = 0; rc == 0 && i < a->platform.n_machines; i++) {
         struct bats_event event = {.type = BATS_EVENT_CLOSED, .machine = i};
         if (a->platform.machines[i].cluster == cluster)
-            rc = bats_joined_handle(joined, &event, err);
+            rc = bats_joined_handle(a->joined, &event, err);
     }
     return rc;
 }
 
 /* Counts a failure: the job ended without joining, and nobody withdrew it. */
-static int job_failed(struct bats_alloc *a, struct bats_joined *joined,
-                      uint32_t place, const char *id, struct bats_error *err)
+static int job_failed(struct bats_alloc *a, uint32_t place, const char *id,
+                      struct bats_error *err)
 {
     uint32_t cluster = a->platform.machines[place].cluster;
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = place};
     char last[200];
     if (a->lanes[place].is_taken)
-        return bats_joined_handle(joined, &event, err);
+        return bats_joined_handle(a->joined, &event, err);
     last_output(a, id, last, sizeof last);
-    tell(joined, "job %s in partition %s ended before it joined%s%s", id,
+    tell(a, "job %s in partition %s ended before it joined%s%s", id,
          a->partitions[cluster],
          last[0] != '\0' ? ": " : ", and printed nothing", last);
     int rc = ++a->failures[cluster] >= FAILURES
-                 ? close_cluster(a, joined, cluster, err)
+                 ? close_cluster(a, cluster, err)
                  : 0;
-    return rc < 0 ? rc : bats_joined_handle(joined, &event, err);
+    return rc < 0 ? rc : bats_joined_handle(a->joined, &event, err);
 }
 
-static int settle(struct bats_alloc *a, struct bats_joined *joined,
-                  uint32_t place, struct bats_error *err)
+static int settle(struct bats_alloc *a, uint32_t place, struct bats_error *err)
 {
     struct lane *lane = &a->lanes[place];
     struct bats_event event = {
         .type = BATS_EVENT_BILLED, .machine = place, .amount = lane->bill};
     *lane = (struct lane){.asked = false};
-    return bats_joined_handle(joined, &event, err);
+    return bats_joined_handle(a->joined, &event, err);
 }
 
-static int take_news(struct bats_alloc *a, struct bats_joined *joined,
-                     const struct bats_queue_news *news,
+static int take_news(struct bats_alloc *a, const struct bats_queue_news *news,
                      struct bats_error *err)
 {
     struct lane *lane =
@@ -281,18 +271,19 @@ static int take_news(struct bats_alloc *a, struct bats_joined *joined,
     case BATS_QUEUE_SUBMITTED:
         return 0;
     case BATS_QUEUE_RUNS:
-        return job_runs(a, news, err);
+        lane->end_s = news->end_s;
+        return check_rate(a, news, err);
     case BATS_QUEUE_ENDED:
         return lane->had || lane->leaves
                    ? 0
-                   : job_failed(a, joined, news->place, news->id, err);
+                   : job_failed(a, news->place, news->id, err);
     case BATS_QUEUE_BILLED:
         lane->is_billed = true;
         lane->bill = news->amount;
         bats_alloc_keep_output(a, news->id);
         return 0;
     case BATS_QUEUE_SAYS:
-        tell(joined, "%s", news->sentence);
+        tell(a, "%s", news->sentence);
         return 0;
     }
     return 0;
@@ -300,19 +291,18 @@ static int take_news(struct bats_alloc *a, struct bats_joined *joined,
 
 /* ---- a turn ---- */
 
-static bool is_busy(struct bats_joined *joined, uint32_t machine,
-                    uint32_t slots)
+static bool is_busy(const struct bats_alloc *a, uint32_t machine)
 {
-    for (uint32_t slot = 0; slot < slots; slot++)
-        if (bats_sched_is_busy(bats_joined_sched(joined), machine, slot))
+    for (uint32_t slot = 0; slot < a->platform.machines[machine].slots; slot++)
+        if (bats_sched_is_busy(bats_joined_sched(a->joined), machine, slot))
             return true;
     return false;
 }
 
 /* Checks the end of a job: it may have less time than requested, or be taken
  * over. */
-static int check_end(struct bats_alloc *a, struct bats_joined *joined,
-                     uint32_t place, int64_t now_us, struct bats_error *err)
+static int check_end(struct bats_alloc *a, uint32_t place,
+                     struct bats_error *err)
 {
     struct lane *lane = &a->lanes[place];
     if (!lane->joined || lane->leaves || lane->end_s == lane->told_s)
@@ -321,63 +311,59 @@ static int check_end(struct bats_alloc *a, struct bats_joined *joined,
     int64_t left_s =
         lane->end_s - BATS_ALLOC_MARGIN_S / 2 - (int64_t)time(NULL);
     int64_t left_us = left_s > 0 ? left_s * 1000000 : 0;
-    if (now_us + left_us >= lane->ends_us)
+    if (a->now_us + left_us >= lane->ends_us)
         return 0;
-    lane->ends_us = now_us + left_us;
-    tell(joined, "job %s has %lld s left, less than it asked for", lane->job,
+    lane->ends_us = a->now_us + left_us;
+    tell(a, "job %s has %lld s left, less than it asked for", lane->job,
          (long long)left_us / 1000000);
     struct bats_event event = {
         .type = BATS_EVENT_ENDS, .machine = place, .runtime = left_us};
-    return bats_joined_handle(joined, &event, err);
+    return bats_joined_handle(a->joined, &event, err);
 }
 
 /* Tells the watchdog of a job when its lease was prolonged. */
-static void tell_lease(struct bats_alloc *a, struct bats_joined *joined,
-                       uint32_t place)
+static void tell_lease(struct bats_alloc *a, uint32_t place)
 {
     struct lane *lane = &a->lanes[place];
-    int64_t paid_us = bats_sched_paid_age(bats_joined_sched(joined), place);
+    int64_t paid_us = bats_sched_paid_age(bats_joined_sched(a->joined), place);
     if (!lane->joined || paid_us == lane->paid_us)
         return;
     lane->paid_us = paid_us;
-    bats_joined_lease(joined, lane->job, paid_us - lane->before_us);
+    bats_joined_lease(a->joined, lane->job, paid_us - lane->before_us);
 }
 
 /* A job that was taken over while it ran, and does not come back, costs money
  * for nothing. */
-static void check_return(struct bats_alloc *a, uint32_t place, int64_t now_us,
-                         int64_t *due_us)
+static void check_return(struct bats_alloc *a, uint32_t place)
 {
     struct lane *lane = &a->lanes[place];
     if (lane->by_us == 0 || lane->had)
         return;
-    if (now_us < lane->by_us) {
-        *due_us = lane->by_us < *due_us ? lane->by_us : *due_us;
+    if (a->now_us < lane->by_us) {
+        a->due_us = lane->by_us < a->due_us ? lane->by_us : a->due_us;
         return;
     }
     lane->by_us = 0;
     bats_queue_cancel(a->queue, place, 0);
 }
 
-static int send_off(struct bats_alloc *a, struct bats_joined *joined,
-                    uint32_t place, int64_t now_us, int64_t *due_us,
+static int send_off(struct bats_alloc *a, uint32_t place,
                     struct bats_error *err)
 {
     struct lane *lane = &a->lanes[place];
     if (!lane->joined || !lane->leaves || lane->told)
         return 0;
-    if (now_us < lane->leave_by_us &&
-        is_busy(joined, place, a->platform.machines[place].slots)) {
-        *due_us = lane->leave_by_us < *due_us ? lane->leave_by_us : *due_us;
+    if (a->now_us < lane->leave_by_us && is_busy(a, place)) {
+        a->due_us =
+            lane->leave_by_us < a->due_us ? lane->leave_by_us : a->due_us;
         return 0;
     }
     lane->told = true;
-    return bats_joined_send_off(joined, lane->job, err);
+    return bats_joined_send_off(a->joined, lane->job, err);
 }
 
 /* Tells why no jobs start, ever less often. */
-static void say_why(struct bats_alloc *a, struct bats_joined *joined,
-                    int64_t now_us)
+static void say_why(struct bats_alloc *a)
 {
     struct bats_queue_waiting w;
     bats_queue_waiting(a->queue, &w);
@@ -386,22 +372,15 @@ static void say_why(struct bats_alloc *a, struct bats_joined *joined,
         return;
     }
     int64_t from_us = a->said_us > w.since_us ? a->said_us : w.since_us;
-    if (now_us - from_us < a->say_us)
+    if (a->now_us - from_us < a->say_us)
         return;
-    a->said_us = now_us;
+    a->said_us = a->now_us;
     a->say_us *= 2;
-    tell(joined, "%s wait%s in the queue of %s, the oldest for %s: %s",
+    tell(a, "%s wait%s in the queue of %s, the oldest for %s: %s",
          bats_words_count(w.n, "job").s, w.n == 1 ? "s" : "", a->system->name,
-         bats_words_duration((now_us - w.since_us) / 1000000 * BATS_SECOND).s,
+         bats_words_duration((a->now_us - w.since_us) / 1000000 * BATS_SECOND)
+             .s,
          w.reason);
-}
-
-static void say_taken(struct bats_alloc *a, struct bats_joined *joined)
-{
-    if (a->n_taken > 0)
-        tell(joined, "%s of an earlier session taken over",
-             bats_words_count(a->n_taken, "job").s);
-    a->n_taken = 0;
 }
 
 static int step(void *context, struct bats_joined *joined, int64_t *due_us,
@@ -409,22 +388,28 @@ static int step(void *context, struct bats_joined *joined, int64_t *due_us,
 {
     struct bats_alloc *a = context;
     struct bats_queue_news news;
-    say_taken(a, joined);
-    int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
-    int rc = bats_queue_turn(a->queue, now_us, due_us, err);
+    a->joined = joined;
+    a->now_us = bats_now_us(CLOCK_MONOTONIC);
+    if (a->n_taken > 0)
+        tell(a, "%s of an earlier session taken over",
+             bats_words_count(a->n_taken, "job").s);
+    a->n_taken = 0;
+    int rc = bats_queue_turn(a->queue, a->now_us, due_us, err);
+    a->due_us = *due_us;
     while (rc == 0 && bats_queue_next(a->queue, &news))
-        rc = take_news(a, joined, &news, err);
+        rc = take_news(a, &news, err);
     for (uint32_t i = 0; rc == 0 && i < a->platform.n_machines; i++) {
-        check_return(a, i, now_us, due_us);
-        tell_lease(a, joined, i);
-        rc = check_end(a, joined, i, now_us, err);
+        check_return(a, i);
+        tell_lease(a, i);
+        rc = check_end(a, i, err);
         if (rc == 0)
-            rc = send_off(a, joined, i, now_us, due_us, err);
+            rc = send_off(a, i, err);
         if (rc == 0 && a->lanes[i].is_billed && !a->lanes[i].joined)
-            rc = settle(a, joined, i, err);
+            rc = settle(a, i, err);
     }
     if (rc == 0)
-        say_why(a, joined, now_us);
+        say_why(a);
+    *due_us = a->due_us;
     return rc;
 }
 

@@ -69,6 +69,8 @@ struct bats_alloc {
     struct bats_job_request *requests; /* by machine */
     struct lane *lanes;                /* by machine */
     struct bats_queue *queue;
+    struct bats_joined *joined; /* during a step, like the next two */
+    int64_t now_us, due_us;
     bool by_lease;           /* leases determine the money held */
     int64_t silence_us;      /* of the jobs */
     int64_t said_us, say_us; /* waiting jobs: last mention, and pause until the
