@@ -1,6 +1,5 @@
 /* clients: the socket of an open bag, and who is connected to it. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +11,21 @@
 
 #include "run/clock.h"
 #include "run/open_state.h"
+#include "run/wire.h"
 #include "util/grow.h"
-#include "util/text.h"
 
 #define LINE_MOST ((size_t)8 << 20) /* bytes in a request */
 /* bytes; a client with more unsent is not read */
 #define UNSENT_MOST ((size_t)1 << 20)
-#define PIECE 65536
 #define AT_ONCE 64
 #define FAREWELL_US 1000000
 
 struct client {
     uint32_t number; /* from 1; 0: the place is free */
-    int fd;
+    struct bats_wire wire;
     bool is_held; /* its answers wait for a commit */
     bool is_over; /* nothing more is read; closed once all is sent */
-    struct bats_text in, out;
-    size_t sent; /* bytes of `out` already sent */
+    bool is_lost; /* no memory for an answer: closed at once */
 };
 
 struct bats_clients {
@@ -38,15 +35,6 @@ struct bats_clients {
     size_t n, room;
     uint32_t last; /* number of the newest client */
 };
-
-/* Makes the arrival of bytes end a sleep of this thread. */
-static bool prepare(int fd)
-{
-    struct f_owner_ex owner = {F_OWNER_TID, gettid()};
-    return fcntl(fd, F_SETSIG, BATS_WAKE_SIGNAL) == 0 &&
-           fcntl(fd, F_SETOWN_EX, &owner) == 0 &&
-           fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) == 0;
-}
 
 /* False for a socket without listener: a killed run left it. */
 static bool is_in_use(const struct sockaddr_un *at)
@@ -77,7 +65,8 @@ static int listen_at(struct bats_clients *c, struct bats_error *err)
               bind(c->listener, (struct sockaddr *)&at, sizeof at) == 0;
     umask(mask);
     struct epoll_event event = {.events = EPOLLIN};
-    ok = ok && listen(c->listener, SOMAXCONN) == 0 && prepare(c->listener) &&
+    ok = ok && listen(c->listener, SOMAXCONN) == 0 &&
+         bats_wake_by(c->listener) &&
          epoll_ctl(c->poll, EPOLL_CTL_ADD, c->listener, &event) == 0;
     return ok ? 0 : bats_refuse(err, "%s: %s", c->path, strerror(errno));
 }
@@ -108,9 +97,7 @@ int bats_clients_open(const char *path, struct bats_clients **clients,
 
 static void drop(struct client *c)
 {
-    close(c->fd); /* also removes it from the epoll set */
-    bats_text_release(&c->in);
-    bats_text_release(&c->out);
+    bats_wire_close(&c->wire); /* also removes it from the epoll set */
     *c = (struct client){.number = 0};
 }
 
@@ -128,18 +115,19 @@ static void greet(struct bats_clients *c)
     int fd;
     while ((fd = accept4(c->listener, NULL, NULL,
                          SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+        struct bats_wire wire;
         size_t i = 0;
         while (i < c->n && c->list[i].number != 0)
             i++;
         struct epoll_event event = {.events = EPOLLIN, .data.u64 = i + 1};
-        if (!is_own(fd) || !prepare(fd) ||
+        if (!is_own(fd) || !bats_wire_open(&wire, fd) ||
             !bats_grow(&c->list, &c->room, i + 1, sizeof *c->list) ||
             epoll_ctl(c->poll, EPOLL_CTL_ADD, fd, &event) < 0) {
             close(fd);
             continue;
         }
         c->n += i == c->n;
-        c->list[i] = (struct client){.number = ++c->last, .fd = fd};
+        c->list[i] = (struct client){.number = ++c->last, .wire = wire};
     }
 }
 
@@ -147,8 +135,9 @@ static void put_line(struct client *c, json_t *line)
 {
     char *text = json_dumps(line, JSON_COMPACT);
     json_decref(line);
-    bats_text_add(&c->out, text != NULL ? text : "{\"error\":\"no memory\"}");
-    bats_text_add(&c->out, "\n");
+    c->is_lost |= text == NULL ||
+                  !bats_wire_append(&c->wire, text, strlen(text)) ||
+                  !bats_wire_append(&c->wire, "\n", 1);
     free(text);
 }
 
@@ -178,18 +167,16 @@ static int take_line(struct client *c, const char *line, size_t n,
 static int take_lines(struct client *c, bats_clients_request *take,
                       void *context, struct bats_error *err)
 {
-    size_t at = 0;
-    char *end;
+    struct bats_wire *w = &c->wire;
+    const uint8_t *end;
     int rc = 0;
-    while (rc == 0 && at < c->in.n &&
-           (end = memchr(c->in.bytes + at, '\n', c->in.n - at)) != NULL) {
-        size_t n = (size_t)(end - c->in.bytes) - at;
-        rc = take_line(c, c->in.bytes + at, n, take, context, err);
-        at += n + 1;
-    }
-    if (at > 0) {
-        memmove(c->in.bytes, c->in.bytes + at, c->in.n - at);
-        bats_text_cut(&c->in, c->in.n - at);
+    while (rc == 0 && w->in_at < w->in_end &&
+           (end = memchr(w->in + w->in_at, '\n', w->in_end - w->in_at)) !=
+               NULL) {
+        const uint8_t *line = w->in + w->in_at;
+        w->in_at += (size_t)(end - line) + 1;
+        rc = take_line(c, (const char *)line, (size_t)(end - line), take,
+                       context, err);
     }
     return rc;
 }
@@ -197,19 +184,15 @@ static int take_lines(struct client *c, bats_clients_request *take,
 static int hear(struct client *c, bats_clients_request *take, void *context,
                 struct bats_error *err)
 {
-    char piece[PIECE];
-    if (c->is_over || c->out.n - c->sent > UNSENT_MOST)
+    if (c->is_over || bats_wire_unsent(&c->wire) > UNSENT_MOST)
         return 0;
-    ssize_t n = recv(c->fd, piece, sizeof piece, 0);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return 0;
-    if (n <= 0) {
+    int got = bats_wire_fill(&c->wire);
+    if (got < 0)
         drop(c);
+    if (got <= 0)
         return 0;
-    }
-    bats_text_put(&c->in, piece, (size_t)n);
     int rc = take_lines(c, take, context, err);
-    if (rc == 0 && (c->in.n > LINE_MOST || c->in.failed)) {
+    if (rc == 0 && c->wire.in_end - c->wire.in_at > LINE_MOST) {
         put_line(c, json_pack("{s:s}", "error", "this line is too long"));
         c->is_over = true;
     }
@@ -247,7 +230,7 @@ bool bats_clients_send(struct bats_clients *clients, uint32_t client,
         return false;
     }
     put_line(to, line);
-    bats_text_put(&to->out, bytes, n);
+    to->is_lost |= !bats_wire_append(&to->wire, bytes, n);
     return true;
 }
 
@@ -261,28 +244,19 @@ void bats_clients_hold(struct bats_clients *clients, uint32_t client)
 /* Returns false if the client has gone or is finished. */
 static bool flush(struct client *c)
 {
-    while (c->sent < c->out.n) {
-        ssize_t n = send(c->fd, c->out.bytes + c->sent, c->out.n - c->sent,
-                         MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return errno == EAGAIN;
-        c->sent += (size_t)n;
-    }
-    bats_text_cut(&c->out, 0);
-    c->sent = 0;
-    return !c->is_over;
+    return !c->is_lost && bats_wire_flush(&c->wire) &&
+           !(c->is_over && bats_wire_unsent(&c->wire) == 0);
 }
 
 void bats_clients_flush(struct bats_clients *c, bool committed)
 {
     for (size_t i = 0; i < c->n; i++) {
-        c->list[i].is_held &= !committed;
-        if (c->list[i].number != 0 && !c->list[i].is_held &&
-            (c->list[i].out.n > 0 || c->list[i].is_over) &&
-            (c->list[i].out.failed || !flush(&c->list[i])))
-            drop(&c->list[i]);
+        struct client *of = &c->list[i];
+        of->is_held &= !committed;
+        if (of->number != 0 && !of->is_held &&
+            (bats_wire_unsent(&of->wire) > 0 || of->is_over || of->is_lost) &&
+            !flush(of))
+            drop(of);
     }
 }
 
@@ -294,7 +268,8 @@ void bats_clients_close(struct bats_clients *c)
     for (size_t i = 0; i < c->n; i++) {
         struct client *of = &c->list[i];
         /* Answers that wait for a commit are not sent. */
-        while (of->number != 0 && !of->is_held && flush(of) && of->out.n > 0 &&
+        while (of->number != 0 && !of->is_held && flush(of) &&
+               bats_wire_unsent(&of->wire) > 0 &&
                bats_clock_now_us() < until_us)
             bats_clock_sleep(BATS_CLOCK_MIN_US);
         if (of->number != 0)

@@ -225,22 +225,22 @@ int bats_executor_spare(struct bats_executor *x, pid_t pid,
     return bats_runner_spare(x->runner, pid, err);
 }
 
-void bats_executor_destroy(struct bats_executor *executor)
+void bats_executor_destroy(struct bats_executor *x)
 {
-    if (executor == NULL)
+    if (x == NULL)
         return;
-    if (executor->runner != NULL)
-        bats_runner_destroy(executor->runner);
-    bats_pernode_destroy(executor->node);
-    while (executor->first != NULL)
-        free(unhook(executor, &executor->first));
-    free(executor->running);
-    bats_text_release(&executor->next);
-    bats_text_release(&executor->common);
-    bats_text_release(&executor->variables);
+    if (x->runner != NULL)
+        bats_runner_destroy(x->runner);
+    bats_pernode_destroy(x->node);
+    while (x->first != NULL)
+        free(unhook(x, &x->first));
+    free(x->running);
+    bats_text_release(&x->next);
+    bats_text_release(&x->common);
+    bats_text_release(&x->variables);
     for (int i = 0; i < 2; i++)
-        bats_spool_release(&executor->held.spool[i]);
-    free(executor);
+        bats_spool_release(&x->held.spool[i]);
+    free(x);
 }
 
 static void never_started(struct bats_executor *x, const struct bats_assign *a)
@@ -276,21 +276,21 @@ static struct waiting *copy(const struct bats_assign *a)
     return w;
 }
 
-static int enqueue(struct bats_executor *executor, struct bats_message *assign,
+static int enqueue(struct bats_executor *x, struct bats_message *assign,
                    struct bats_error *err)
 {
     struct bats_assign a;
     while (bats_proto_next_assign(assign, &a)) {
-        if (executor->stopping) {
-            never_started(executor, &a);
+        if (x->stopping) {
+            never_started(x, &a);
             continue;
         }
         struct waiting *w = copy(&a);
         if (w == NULL)
             return bats_no_memory(err);
-        *executor->last = w;
-        executor->last = &w->next;
-        executor->n_waiting++;
+        *x->last = w;
+        x->last = &w->next;
+        x->n_waiting++;
     }
     return 0;
 }
@@ -320,21 +320,21 @@ static int break_silence(struct bats_executor *x, struct bats_error *err)
     return rc < 0 ? rc : 0;
 }
 
-static int cancel(struct bats_executor *executor, uint32_t task,
+static int cancel(struct bats_executor *x, uint32_t task,
                   struct bats_error *err)
 {
-    if (executor->is_silent && executor->running->a.task == task)
-        return break_silence(executor, err);
-    if (executor->ready && bats_runner_busy(executor->runner) &&
-        executor->running->a.task == task) {
-        executor->lost_at_us = INT64_MAX; /* its emulated loss is off */
-        executor->is_cancelled = true;
-        bats_runner_cancel(executor->runner);
+    if (x->is_silent && x->running->a.task == task)
+        return break_silence(x, err);
+    if (x->ready && bats_runner_busy(x->runner) &&
+        x->running->a.task == task) {
+        x->lost_at_us = INT64_MAX; /* its emulated loss is off */
+        x->is_cancelled = true;
+        bats_runner_cancel(x->runner);
         return 0;
     }
-    for (struct waiting **at = &executor->first; *at; at = &(*at)->next)
+    for (struct waiting **at = &x->first; *at; at = &(*at)->next)
         if ((*at)->a.task == task) {
-            drop(executor, at);
+            drop(x, at);
             return 0;
         }
     return 0;
@@ -352,40 +352,40 @@ static int settle(struct bats_executor *x, const struct bats_verdict *v,
     return 0;
 }
 
-int bats_executor_obey(struct bats_executor *executor,
-                       struct bats_message *message, struct bats_error *err)
+int bats_executor_obey(struct bats_executor *x, struct bats_message *message,
+                       struct bats_error *err)
 {
     switch (message->type) {
     case BATS_MESSAGE_ASSIGN:
-        return enqueue(executor, message, err);
+        return enqueue(x, message, err);
     case BATS_MESSAGE_CANCEL:
-        return cancel(executor, message->u.task, err);
+        return cancel(x, message->u.task, err);
     case BATS_MESSAGE_VERDICT:
-        return settle(executor, &message->u.verdict, err);
+        return settle(x, &message->u.verdict, err);
     case BATS_MESSAGE_STOP:
-        bats_executor_stop(executor, 0);
+        bats_executor_stop(x, 0);
         return 0;
     default:
         return 0;
     }
 }
 
-void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
+void bats_executor_stop(struct bats_executor *x, int64_t grace_us)
 {
-    executor->stopping = true;
-    while (executor->first != NULL)
-        drop(executor, &executor->first);
+    x->stopping = true;
+    while (x->first != NULL)
+        drop(x, &x->first);
     struct bats_error why;
-    if (executor->is_silent)
-        break_silence(executor, &why);
-    executor->lost_at_us = INT64_MAX;
-    if (!bats_runner_busy(executor->runner))
+    if (x->is_silent)
+        break_silence(x, &why);
+    x->lost_at_us = INT64_MAX;
+    if (!bats_runner_busy(x->runner))
         return;
     if (grace_us > 0) {
-        bats_runner_cancel(executor->runner);
-        executor->kill_at_us = in(grace_us);
+        bats_runner_cancel(x->runner);
+        x->kill_at_us = in(grace_us);
     } else {
-        bats_runner_kill(executor->runner);
+        bats_runner_kill(x->runner);
     }
 }
 
@@ -400,80 +400,74 @@ static bool ignore_lines(void *context, const struct bats_output_lines *output)
     return true;
 }
 
-void bats_executor_wind_up(struct bats_executor *executor)
+void bats_executor_wind_up(struct bats_executor *x)
 {
     struct bats_runner_result r;
     struct bats_error err;
-    executor->sink =
-        (struct bats_executor_sink){NULL, ignore_result, ignore_lines};
-    executor->holds = false;
-    bats_executor_stop(executor, INT64_MAX);
-    while (bats_runner_busy(executor->runner) &&
-           bats_runner_poll(executor->runner, INT64_MAX, &r, &err) == 0)
+    x->sink = (struct bats_executor_sink){NULL, ignore_result, ignore_lines};
+    x->holds = false;
+    bats_executor_stop(x, INT64_MAX);
+    while (bats_runner_busy(x->runner) &&
+           bats_runner_poll(x->runner, INT64_MAX, &r, &err) == 0)
         ;
 }
 
-bool bats_executor_go_on(struct bats_executor *executor)
+bool bats_executor_go_on(struct bats_executor *x)
 {
-    bats_text_cut(&executor->next, 0);
-    while (executor->first != NULL)
-        free(unhook(executor, &executor->first));
-    if (executor->held.asks) { /* the next master gets them from the start */
-        executor->held.is_wanted = false;
-        executor->held.stream = 1;
-        executor->held.offset = 0;
+    bats_text_cut(&x->next, 0);
+    while (x->first != NULL)
+        free(unhook(x, &x->first));
+    if (x->held.asks) { /* the next master gets them from the start */
+        x->held.is_wanted = false;
+        x->held.stream = 1;
+        x->held.offset = 0;
     }
-    return !executor->stopping &&
-           (executor->held.asks ||
-            (bats_runner_busy(executor->runner) && !executor->is_cancelled &&
-             !executor->running->a.once));
+    return !x->stopping &&
+           (x->held.asks || (bats_runner_busy(x->runner) && !x->is_cancelled &&
+                             !x->running->a.once));
 }
 
-void bats_executor_runs(const struct bats_executor *executor, uint32_t *task,
+void bats_executor_runs(const struct bats_executor *x, uint32_t *task,
                         uint32_t *attempt)
 {
-    *task = executor->running->a.task;
-    *attempt =
-        bats_runner_busy(executor->runner) ? executor->running->a.attempt : 0;
+    *task = x->running->a.task;
+    *attempt = bats_runner_busy(x->runner) ? x->running->a.attempt : 0;
 }
 
-bool bats_executor_asks(const struct bats_executor *executor, uint32_t task,
+bool bats_executor_asks(const struct bats_executor *x, uint32_t task,
                         uint32_t attempt)
 {
-    return executor->held.asks && executor->running->a.task == task &&
-           executor->running->a.attempt == attempt;
+    return x->held.asks && x->running->a.task == task &&
+           x->running->a.attempt == attempt;
 }
 
-size_t bats_executor_waiting(const struct bats_executor *executor)
+size_t bats_executor_waiting(const struct bats_executor *x)
 {
-    return executor->held.asks || executor->is_silent || !executor->ready
-               ? 0
-               : executor->n_waiting;
+    return x->held.asks || x->is_silent || !x->ready ? 0 : x->n_waiting;
 }
 
-bool bats_executor_busy(const struct bats_executor *executor)
+bool bats_executor_busy(const struct bats_executor *x)
 {
-    return executor->first != NULL || executor->held.asks ||
-           executor->is_silent || bats_runner_busy(executor->runner) ||
-           (!executor->ready && !executor->stopping);
+    return x->first != NULL || x->held.asks || x->is_silent ||
+           bats_runner_busy(x->runner) || (!x->ready && !x->stopping);
 }
 
-bool bats_executor_ready(const struct bats_executor *executor)
+bool bats_executor_ready(const struct bats_executor *x)
 {
-    return executor->ready;
+    return x->ready;
 }
 
-bool bats_executor_leave(struct bats_executor *executor, int64_t timeout_us)
+bool bats_executor_leave(struct bats_executor *x, int64_t timeout_us)
 {
     struct bats_runner_result killed;
-    if (executor->node == NULL)
+    if (x->node == NULL)
         return true;
-    if (!executor->leaves && bats_runner_busy(executor->runner))
-        bats_runner_poll(executor->runner, timeout_us, &killed, NULL);
-    if (!executor->leaves && bats_runner_busy(executor->runner))
+    if (!x->leaves && bats_runner_busy(x->runner))
+        bats_runner_poll(x->runner, timeout_us, &killed, NULL);
+    if (!x->leaves && bats_runner_busy(x->runner))
         return false;
-    executor->leaves = true;
-    return bats_pernode_leave(executor->node, executor->runner, timeout_us);
+    x->leaves = true;
+    return bats_pernode_leave(x->node, x->runner, timeout_us);
 }
 
 /* Runs the first command of the node. */

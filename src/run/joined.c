@@ -255,8 +255,8 @@ static void say_found(struct master *m, const char *job,
         snprintf(tasks, sizeof tasks, "%u task%s on", (unsigned)found->tasks,
                  found->tasks == 1 ? " goes" : "s go");
     if (found->results + found->tasks > 0)
-        bats_master_notice(m, BATS_MASTER_NONE, BATS_MASTER_NONE,
-                           "worker job %s is back: %s%s", job, results, tasks);
+        bats_master_tell(m, "worker job %s is back: %s%s", job, results,
+                         tasks);
 }
 
 /* Announces the machines. Results and tasks that the job brings from an earlier
@@ -424,10 +424,10 @@ static int see_off(struct bats_joined *j, struct bats_hub_job *job,
     bool cut = job->state == BATS_HUB_CUT, admitted = job->admitted;
     strcpy(number, job->number);
     if (!admitted && j->n_refused++ < REFUSALS)
-        bats_master_notice(j->m, BATS_MASTER_NONE, BATS_MASTER_NONE,
-                           "a client claiming to be worker job '%s' was "
-                           "rejected: %s",
-                           number, job->why);
+        bats_master_tell(j->m,
+                         "a client claiming to be worker job '%s' was "
+                         "rejected: %s",
+                         number, job->why);
     int rc =
         admitted ? part(j->m, job, cut ? job->why : "it has left", err) : 0;
     if (rc < 0)
@@ -540,6 +540,5 @@ int bats_joined_send_off(struct bats_joined *joined, const char *number,
 
 void bats_joined_notice(struct bats_joined *joined, const char *sentence)
 {
-    bats_master_notice(joined->m, BATS_MASTER_NONE, BATS_MASTER_NONE, "%s",
-                       sentence);
+    bats_master_tell(joined->m, "%s", sentence);
 }

@@ -11,10 +11,10 @@
  * idle */
 #define AGAIN_US 1000000
 
-void bats_journal_release(struct bats_journal *journal)
+void bats_journal_release(struct bats_journal *j)
 {
-    free(journal->commands);
-    *journal = (struct bats_journal){0};
+    free(j->commands);
+    *j = (struct bats_journal){0};
 }
 
 static int keep(struct bats_journal *j, const struct bats_command *command,
@@ -67,35 +67,35 @@ static void take_books(struct bats_journal *j, const struct bats_sched *sched)
     j->has_books = true;
 }
 
-int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
+int bats_journal_handle(struct bats_journal *j, struct bats_sched *sched,
                         bats_time now, const struct bats_event *event,
                         struct bats_error *err)
 {
     struct bats_command command;
     struct bats_error why;
     int rc = 0;
-    if (journal->record != NULL) {
-        if (!journal->has_books) {
-            take_books(journal, sched);
-            rc = note_leases(journal, sched, err);
+    if (j->record != NULL) {
+        if (!j->has_books) {
+            take_books(j, sched);
+            rc = note_leases(j, sched, err);
         }
         if (rc == 0)
-            rc = bats_record_event(journal->record, now, event, err);
-        journal->n_unsynced++;
+            rc = bats_record_event(j->record, now, event, err);
+        j->n_unsynced++;
     }
     if (rc < 0)
         return rc;
     rc = bats_sched_handle(sched, now, event, err);
-    int told = note_leases(journal, sched, &why);
+    int told = note_leases(j, sched, &why);
     if (told < 0) {
         *err = why;
         return told;
     }
     /* Timers that fell due before a refused event count. */
     while (bats_sched_next(sched, &command)) {
-        int noted = note(journal, now, &command, err);
+        int noted = note(j, now, &command, err);
         if (noted == 0)
-            noted = keep(journal, &command, err);
+            noted = keep(j, &command, err);
         if (noted < 0)
             return noted;
     }
@@ -174,15 +174,15 @@ static int sync_if_due(struct bats_journal *j, int64_t now_us,
     return 0;
 }
 
-int64_t bats_journal_due_us(const struct bats_journal *journal, int64_t now_us)
+int64_t bats_journal_due_us(const struct bats_journal *j, int64_t now_us)
 {
     int64_t due_us = INT64_MAX;
-    if (journal->failing_since > 0)
+    if (j->failing_since > 0)
         return due_us;
-    if (journal->unsynced_since > 0)
-        due_us = journal->unsynced_since + journal->sync_us;
-    if (journal->idle_waits && journal->idle_due_us < due_us)
-        due_us = journal->idle_due_us;
+    if (j->unsynced_since > 0)
+        due_us = j->unsynced_since + j->sync_us;
+    if (j->idle_waits && j->idle_due_us < due_us)
+        due_us = j->idle_due_us;
     return due_us == INT64_MAX ? due_us
            : due_us > now_us   ? due_us - now_us
                                : 0;
@@ -225,13 +225,13 @@ static void take_out(struct bats_journal *j, size_t at)
             (j->n - at) * sizeof *j->commands);
 }
 
-void bats_journal_take_out_run(struct bats_journal *journal, size_t from,
+void bats_journal_take_out_run(struct bats_journal *j, size_t from,
                                uint32_t task)
 {
-    for (size_t k = from; k < journal->n; k++)
-        if (journal->commands[k].type == BATS_COMMAND_RUN &&
-            journal->commands[k].task == task) {
-            take_out(journal, k);
+    for (size_t k = from; k < j->n; k++)
+        if (j->commands[k].type == BATS_COMMAND_RUN &&
+            j->commands[k].task == task) {
+            take_out(j, k);
             return;
         }
 }
@@ -261,55 +261,53 @@ static int stop_unstarted(struct bats_journal *j, struct bats_sched *sched,
     return rc;
 }
 
-int bats_journal_commit(struct bats_journal *journal, struct bats_sched *sched,
+int bats_journal_commit(struct bats_journal *j, struct bats_sched *sched,
                         bats_time now, int64_t now_us, struct bats_error *err)
 {
-    bool failing = journal->failing_since > 0;
+    bool failing = j->failing_since > 0;
     struct bats_event go = {.type = BATS_EVENT_GO};
     struct bats_event hold = {.type = BATS_EVENT_HOLD};
     struct bats_error why;
     int rc = 0, told = 0;
 
-    if (journal->record == NULL)
+    if (j->record == NULL)
         return 1;
-    if (!failing || now_us - journal->tried_us >= AGAIN_US) {
-        rc = write_all(journal, sched, now, now_us, err);
+    if (!failing || now_us - j->tried_us >= AGAIN_US) {
+        rc = write_all(j, sched, now, now_us, err);
         if (rc == 0 && !failing)
             return 1;
         if (rc == 0) {
-            journal->failing_since = 0;
-            rc = bats_journal_handle(journal, sched, now, &go, err);
-            return rc < 0
-                       ? rc
-                       : bats_journal_commit(journal, sched, now, now_us, err);
+            j->failing_since = 0;
+            rc = bats_journal_handle(j, sched, now, &go, err);
+            return rc < 0 ? rc
+                          : bats_journal_commit(j, sched, now, now_us, err);
         }
-        journal->tried_us = now_us;
+        j->tried_us = now_us;
         if (!failing) {
-            journal->failing_since = now_us;
-            told = bats_journal_handle(journal, sched, now, &hold, &why);
+            j->failing_since = now_us;
+            told = bats_journal_handle(j, sched, now, &hold, &why);
         }
     }
     if (told == 0)
-        told = stop_unstarted(journal, sched, now, &why);
+        told = stop_unstarted(j, sched, now, &why);
     if (told < 0)
         *err = why;
     return told < 0 ? told : rc;
 }
 
-bool bats_journal_next(struct bats_journal *journal, bool all, size_t *at,
+bool bats_journal_next(struct bats_journal *j, bool all, size_t *at,
                        struct bats_command *command)
 {
-    while (!all && *at < journal->n &&
-           journal->commands[*at].type != BATS_COMMAND_CANCEL)
+    while (!all && *at < j->n && j->commands[*at].type != BATS_COMMAND_CANCEL)
         ++*at;
-    if (*at == journal->n) {
-        journal->n = all ? 0 : journal->n;
+    if (*at == j->n) {
+        j->n = all ? 0 : j->n;
         return false;
     }
-    *command = journal->commands[*at];
+    *command = j->commands[*at];
     if (all)
         ++*at;
     else
-        take_out(journal, *at);
+        take_out(j, *at);
     return true;
 }

@@ -132,7 +132,7 @@ static uint32_t list_holds(struct master *m,
 {
     const uint32_t *workers = m->worker + m->first[command->machine];
     bats_text_cut(&m->holds, 0);
-    if (m->held == NULL)
+    if (!m->has_needs)
         return 1;
     uint32_t n =
         bats_sched_holds(m->sched, command->machine, command->slot, m->held);
@@ -313,12 +313,11 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     int rc =
         bats_journal_commit(j, m->sched, bats_master_now(m), now_us, &why);
     if (rc < 0 && !failed_before)
-        bats_master_notice(
-            m, BATS_MASTER_NONE, BATS_MASTER_NONE,
-            "%s; no more tasks are started until it can be written", why.text);
+        bats_master_tell(
+            m, "%s; no more tasks are started until it can be written",
+            why.text);
     if (rc > 0 && failed_before)
-        bats_master_notice(m, BATS_MASTER_NONE, BATS_MASTER_NONE,
-                           "the record can be written again");
+        bats_master_tell(m, "the record can be written again");
     if (rc <= 0 && !m->stopping &&
         now_us - j->failing_since > unrecorded_us()) {
         m->gave_up = true;
@@ -378,9 +377,8 @@ static int drain(struct master *m, struct bats_error *err)
     if (m->draining || m->stopping || m->finished)
         return 0;
     m->draining = true;
-    bats_master_notice(
-        m, BATS_MASTER_NONE, BATS_MASTER_NONE,
-        "SIGUSR1: no more tasks are started, those that run may end");
+    bats_master_tell(
+        m, "SIGUSR1: no more tasks are started, those that run may end");
     struct bats_event event = {.type = BATS_EVENT_DRAIN};
     return bats_master_handle(m, &event, err);
 }

@@ -41,8 +41,8 @@ struct master {
     char machine_name[BATS_MACHINE_NAME];
     struct bats_text command; /* of the task being assigned */
     struct bats_text holds;   /* ranks that the task holds; */
-    uint32_t *held; /* room for the ranks of any machine; NULL: each task
-                      * holds one */
+    uint32_t *held;           /* room for the ranks of any machine */
+    bool has_needs;           /* tasks may hold several ranks */
     bool has_budget;
     bool gives_gpus; /* tasks need GPUs: each sees only its own */
     struct bats_class_names names;
@@ -97,6 +97,9 @@ const char *bats_master_machine_name(struct master *m, uint32_t machine);
 void bats_master_notice(struct master *m, uint32_t machine, uint32_t task,
                         const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+#define bats_master_tell(m, ...)                                              \
+    bats_master_notice(m, BATS_MASTER_NONE, BATS_MASTER_NONE, __VA_ARGS__)
 
 /* Passes the event to the record, then to the engine. */
 int bats_master_handle(struct master *m, const struct bats_event *event,

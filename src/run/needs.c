@@ -58,23 +58,23 @@ static void memory_text(char text[BATS_UNITS_TEXT], int64_t kib)
 
 void bats_need_format(char *text, size_t size, const struct bats_need *need)
 {
-    char part[3][64], memory[BATS_UNITS_TEXT];
-    int n = 0;
-    if (need->cores > 1 || !is_need(need))
-        snprintf(part[n++], sizeof part[0], "%" PRIu32 " core%s", need->cores,
-                 need->cores == 1 ? "" : "s");
+    char memory[BATS_UNITS_TEXT];
+    bool has_cores = need->cores > 1 || !is_need(need);
+    bool has_memory = need->memory_kib > 0;
+    *text = '\0';
+    if (has_cores)
+        bats_append(text, size, "%" PRIu32 " core%s", need->cores,
+                    need->cores == 1 ? "" : "s");
     if (need->gpus > 0)
-        snprintf(part[n++], sizeof part[0], "%" PRIu32 " GPU%s", need->gpus,
-                 need->gpus == 1 ? "" : "s");
+        bats_append(text, size, "%s%" PRIu32 " GPU%s",
+                    !has_cores   ? ""
+                    : has_memory ? ", "
+                                 : " and ",
+                    need->gpus, need->gpus == 1 ? "" : "s");
     memory_text(memory, need->memory_kib);
-    if (need->memory_kib > 0)
-        snprintf(part[n++], sizeof part[0], "%s of memory", memory);
-    snprintf(text, size, "%s%s%s%s%s", part[0],
-             n == 3   ? ", "
-             : n == 2 ? " and "
-                      : "",
-             n > 1 ? part[1] : "", n == 3 ? " and " : "",
-             n == 3 ? part[2] : "");
+    if (has_memory)
+        bats_append(text, size, "%s%s of memory",
+                    has_cores || need->gpus > 0 ? " and " : "", memory);
 }
 
 /* ---- lists of GPUs ---- */

@@ -13,31 +13,29 @@
 #include "run/open.h"
 #include "util/now.h"
 
-/* Finds the worker of each slot: the inverse of platform.slot_of. */
-static int find_workers(struct master *m, struct bats_error *err)
+/* Makes the lists of tasks, and finds the worker of each slot: the inverse of
+ * platform.slot_of. */
+static int make_lists(struct master *m, struct bats_error *err)
 {
     const struct bats_platform *p = &m->survey.platform;
+    const struct bats_run_options *o = m->options;
+    uint32_t n = o->bag->n_tasks, most = 0;
+    bool makes_files = o->bag->workflow != NULL;
     m->first = calloc(p->n_machines, sizeof *m->first);
     m->worker = calloc(m->crew.n, sizeof *m->worker);
-    if (m->first == NULL || m->worker == NULL)
+    m->attempts = calloc(bats_bagfile_room(o->bag), sizeof *m->attempts);
+    if (makes_files)
+        m->halves = calloc(n, sizeof *m->halves);
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        most = p->machines[i].slots > most ? p->machines[i].slots : most;
+    m->held = calloc(most, sizeof *m->held);
+    if (m->first == NULL || m->worker == NULL || m->attempts == NULL ||
+        m->held == NULL || (makes_files && m->halves == NULL))
         return bats_no_memory(err);
     for (uint32_t k = 1; k < p->n_machines; k++)
         m->first[k] = m->first[k - 1] + p->machines[k - 1].slots;
     for (uint32_t i = 0; i < m->crew.n; i++)
         m->worker[m->first[p->slot_of[i].machine] + p->slot_of[i].slot] = i;
-    return 0;
-}
-
-static int make_lists(struct master *m, struct bats_error *err)
-{
-    const struct bats_run_options *o = m->options;
-    uint32_t n = o->bag->n_tasks;
-    m->attempts = calloc(bats_bagfile_room(o->bag), sizeof *m->attempts);
-    bool makes_files = o->bag->workflow != NULL;
-    if (makes_files)
-        m->halves = calloc(n, sizeof *m->halves);
-    if (m->attempts == NULL || (makes_files && m->halves == NULL))
-        return bats_no_memory(err);
     if (o->attempts != NULL)
         memcpy(m->attempts, o->attempts, n * sizeof *m->attempts);
     return 0;
@@ -206,22 +204,10 @@ static int take_rest(const struct master *m, struct bats_sched_options *engine,
     return 0;
 }
 
-static int make_held(struct master *m, struct bats_error *err)
-{
-    const struct bats_platform *p = &m->survey.platform;
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < p->n_machines; i++)
-        most = p->machines[i].slots > most ? p->machines[i].slots : most;
-    m->held = calloc(most, sizeof *m->held);
-    return m->held != NULL ? 0 : bats_no_memory(err);
-}
-
 int bats_master_prepare(struct master *m, struct bats_error *err)
 {
     int64_t started_us = name_run(m);
-    int rc = find_workers(m, err);
-    if (rc == 0)
-        rc = make_lists(m, err);
+    int rc = make_lists(m, err);
     if (rc < 0)
         return rc;
     struct bats_engine_options e;
@@ -238,8 +224,7 @@ int bats_master_prepare(struct master *m, struct bats_error *err)
         rc = take_rest(m, engine, &rest, err);
     if (rc == 0 && m->options->open != NULL)
         rc = bats_open_begin(m, engine, err);
-    if (rc == 0 && engine->needs != NULL)
-        rc = make_held(m, err);
+    m->has_needs = engine->needs != NULL;
     for (uint32_t k = 0; engine->needs && k < engine->n_categories; k++)
         m->gives_gpus |= engine->needs[k].gpus > 0;
     for (uint32_t i = 0;

@@ -15,41 +15,37 @@
 /* time reserved for the end of the run and its report */
 #define MARGIN_US 5000000
 
-bats_time bats_virtual_time(const struct bats_run_options *options,
-                            int64_t real_us)
+bats_time bats_virtual_time(const struct bats_run_options *o, int64_t real_us)
 {
-    double us = (double)real_us * options->time_scale;
+    double us = (double)real_us * o->time_scale;
     return us < (double)BATS_NEVER / 2 ? (bats_time)llround(us)
                                        : BATS_NEVER / 2;
 }
 
-static enum bats_site_machine
-machine_of(const struct bats_crew *crew,
-           const struct bats_run_options *options)
+static enum bats_site_machine machine_of(const struct bats_crew *crew,
+                                         const struct bats_run_options *o)
 {
-    if (options->machine == NULL)
-        return bats_needs_nodes(crew, options) ? BATS_SITE_NODE
-                                               : BATS_SITE_AUTO;
-    return strcmp(options->machine, "node") == 0 ? BATS_SITE_NODE
-                                                 : BATS_SITE_RANK;
+    if (o->machine == NULL)
+        return bats_needs_nodes(crew, o) ? BATS_SITE_NODE : BATS_SITE_AUTO;
+    return strcmp(o->machine, "node") == 0 ? BATS_SITE_NODE : BATS_SITE_RANK;
 }
 
 static int build_platform(const struct bats_crew *crew,
-                          const struct bats_run_options *options,
+                          const struct bats_run_options *o,
                           struct bats_survey *s, struct bats_error *err)
 {
     struct bats_clusters_file *found = NULL;
     int rc = 0;
-    if (options->clusters == NULL) {
+    if (o->clusters == NULL) {
         char *text;
-        rc = bats_site_write(&s->site, options->window, &text, err);
+        rc = bats_site_write(&s->site, o->window, &text, err);
         if (rc < 0)
             return rc;
         rc = bats_clusters_text_load(text, "what was found", 0, &found, err);
         free(text);
     }
     const struct bats_clusters_file *file =
-        found != NULL ? found : options->clusters;
+        found != NULL ? found : o->clusters;
     if (rc == 0)
         rc =
             bats_platform_build(file, crew->ranks, crew->n, &s->platform, err);
@@ -62,7 +58,7 @@ static int build_platform(const struct bats_crew *crew,
     }
     bats_clusters_file_destroy(found);
     /* Compressed time is emulated, and never billed. */
-    if (rc == 0 && options->clusters == NULL && options->time_scale != 1)
+    if (rc == 0 && o->clusters == NULL && o->time_scale != 1)
         s->platform.billing = BATS_BILLING_WINDOW;
     return rc;
 }
@@ -107,23 +103,23 @@ bats_money bats_survey_budget(const struct bats_survey *s)
 }
 
 /* Adds the charges of earlier sessions, which count against the budget. */
-static bats_money with_earlier(const struct bats_run_options *options,
+static bats_money with_earlier(const struct bats_run_options *o,
                                bats_money left)
 {
     bats_money sum;
-    return bats_units_add(left, options->engine.earlier.charged, &sum)
+    return bats_units_add(left, o->engine.earlier.charged, &sum)
                ? sum
                : BATS_UNLIMITED;
 }
 
 /* The account is in the currency of the batch system; charges in another
  * currency cannot be compared with it. */
-static int ask_account(const struct bats_run_options *options,
-                       struct bats_survey *s, struct bats_error *err)
+static int ask_account(const struct bats_run_options *o, struct bats_survey *s,
+                       struct bats_error *err)
 {
     const struct bats_allocation *job = &s->site.allocation;
     const struct bats_batch_system *system = job->system;
-    if (options->budget != BATS_BUDGET_ACCOUNT)
+    if (o->budget != BATS_BUDGET_ACCOUNT)
         return 0;
     if (system == NULL)
         return bats_refuse(err, "--budget account: this is not a batch job; "
@@ -165,30 +161,29 @@ static bats_money as_money(double amount)
 }
 
 /* The cost at this rate from one real time to another. */
-static bats_money cost(const struct bats_run_options *options, bats_money rate,
+static bats_money cost(const struct bats_run_options *o, bats_money rate,
                        int64_t from_us, int64_t to_us)
 {
     return from_us < to_us
-               ? bats_billing_cost(rate,
-                                   bats_virtual_time(options, to_us - from_us))
+               ? bats_billing_cost(rate, bats_virtual_time(o, to_us - from_us))
                : 0;
 }
 
 /* The end of the job's life in which the last session ran: known for the life
  * before this one; otherwise `silence` after the last sign of a rank. */
 static int64_t end_of_life_us(const struct bats_allocation *job,
-                              const struct bats_run_options *options,
+                              const struct bats_run_options *o,
                               const struct bats_record_job *known)
 {
     return job->queued_s > 0 && known->life + 1 == job->life
                ? job->queued_s * 1000000
-               : known->seen_us + options->silence_us;
+               : known->seen_us + o->silence_us;
 }
 
 /* The part of the bill that earlier sessions have not charged, without
  * accounting. Between two sessions of one life the job keeps its machines. */
 static bats_money billed_by_time(const struct bats_survey *s,
-                                 const struct bats_run_options *options,
+                                 const struct bats_run_options *o,
                                  const struct bats_record_job *known)
 {
     const struct bats_allocation *job = &s->site.allocation;
@@ -197,22 +192,20 @@ static bats_money billed_by_time(const struct bats_survey *s,
         return 0;
     if (known->charged_us >= start_us)
         return known->uncharged +
-               cost(options, known->rate, known->charged_us, s->now_us);
-    return known->uncharged +
-           cost(options, s->billing.rate, start_us, s->now_us) +
-           cost(options, known->rate, known->charged_us,
-                known->charged_us > 0 ? end_of_life_us(job, options, known)
-                                      : 0);
+               cost(o, known->rate, known->charged_us, s->now_us);
+    return known->uncharged + cost(o, s->billing.rate, start_us, s->now_us) +
+           cost(o, known->rate, known->charged_us,
+                known->charged_us > 0 ? end_of_life_us(job, o, known) : 0);
 }
 
 /* Slurm counts what running jobs use every five minutes, if not sooner. */
 static bats_money uncounted(const struct bats_survey *s,
-                            const struct bats_run_options *options)
+                            const struct bats_run_options *o)
 {
     int64_t start_us = s->site.allocation.start_s * 1000000;
     if (start_us == 0)
         return 0;
-    return cost(options, s->billing.rate,
+    return cost(o, s->billing.rate,
                 start_us > s->now_us - COUNTED_US ? start_us
                                                   : s->now_us - COUNTED_US,
                 s->now_us);
@@ -220,78 +213,73 @@ static bats_money uncounted(const struct bats_survey *s,
 
 /* The site's least bill, less the time that the job has already been held. */
 static bats_time least_left(const struct bats_survey *s,
-                            const struct bats_run_options *options)
+                            const struct bats_run_options *o)
 {
     int64_t start_us = s->site.allocation.start_s * 1000000;
     bats_time held = start_us > 0 && start_us < s->now_us
-                         ? bats_virtual_time(options, s->now_us - start_us)
+                         ? bats_virtual_time(o, s->now_us - start_us)
                          : 0;
     return s->platform.least > held ? s->platform.least - held : 0;
 }
 
-static int find_billing(const struct bats_run_options *options,
+static int find_billing(const struct bats_run_options *o,
                         struct bats_survey *s, struct bats_error *err)
 {
     const struct bats_allocation *job = &s->site.allocation;
     const struct bats_batch_system *system = job->system;
     struct bats_record_job known = {0};
     s->billing.model = s->platform.billing;
-    if (options->engine.policy != NULL) /* the verb clusters has none */
-        s->policy = bats_policy_for(options->engine.policy, s->billing.model,
-                                    options->bag->graph != NULL);
+    if (o->engine.policy != NULL) /* the verb clusters has none */
+        s->policy = bats_policy_for(o->engine.policy, s->billing.model,
+                                    o->bag->graph != NULL);
     if (s->billing.model != BATS_BILLING_ALLOCATION)
         return 0;
-    if (options->engine.policy == &bats_policy_expert &&
-        bats_strategy_check(&options->engine.strategy, s->platform.clusters,
+    if (o->engine.policy == &bats_policy_expert &&
+        bats_strategy_check(&o->engine.strategy, s->platform.clusters,
                             s->platform.n_clusters, err) < 0)
         return BATS_EINPUT;
     bool is_told = system != NULL && job->rate > 0 &&
                    strcmp(s->platform.currency, system->currency) == 0;
     s->billing.rate =
         as_money(is_told ? job->rate * (double)BATS_UNIT : rate_of_all(s));
-    s->billing.least = least_left(s, options);
-    s->billing.leaving =
-        bats_virtual_time(options, options->grace_ms * 1000 + MARGIN_US);
-    if (system != NULL && options->record != NULL &&
-        options->resume != BATS_RECORD_NOT) {
-        int rc = bats_record_of_job(options->record, job->job, &known, err);
+    s->billing.least = least_left(s, o);
+    s->billing.leaving = bats_virtual_time(o, o->grace_ms * 1000 + MARGIN_US);
+    if (system != NULL && o->record != NULL && o->resume != BATS_RECORD_NOT) {
+        int rc = bats_record_of_job(o->record, job->job, &known, err);
         if (rc < 0)
             return rc;
     }
     double billed =
         is_told && system->billed != NULL ? system->billed(job) : -1;
-    s->uncounted = uncounted(s, options);
+    s->uncounted = uncounted(s, o);
     s->billing.before =
         billed >= 0 ? as_money(billed * (double)BATS_UNIT) - known.charged
-                    : billed_by_time(s, options, &known);
+                    : billed_by_time(s, o, &known);
     s->before_estimated = billed < 0 && known.charged_us > 0;
     return 0;
 }
 
-static void set_limits(const struct bats_run_options *options,
-                       struct bats_survey *s)
+static void set_limits(const struct bats_run_options *o, struct bats_survey *s)
 {
     int64_t left_us = s->job_end_us - s->now_us;
-    s->budget = s->by_account
-                    ? with_earlier(options, bats_account_left(&s->account))
-                    : options->budget;
-    s->deadline = options->engine.goal.deadline;
-    if (options->deadline_us > 0) {
-        int64_t time_us = options->deadline_us - s->now_us;
-        s->deadline = time_us > 0 ? bats_virtual_time(options, time_us) : 1;
+    s->budget = s->by_account ? with_earlier(o, bats_account_left(&s->account))
+                              : o->budget;
+    s->deadline = o->engine.goal.deadline;
+    if (o->deadline_us > 0) {
+        int64_t time_us = o->deadline_us - s->now_us;
+        s->deadline = time_us > 0 ? bats_virtual_time(o, time_us) : 1;
     }
-    s->time_limit = options->engine.rules.time_limit;
+    s->time_limit = o->engine.rules.time_limit;
     if (s->job_end_us == 0)
         return;
     if (s->time_limit == 0) {
-        int64_t usable_us = left_us - options->grace_ms * 1000 - MARGIN_US;
-        s->time_limit =
-            usable_us > 0 ? bats_virtual_time(options, usable_us) : 1;
+        int64_t usable_us = left_us - o->grace_ms * 1000 - MARGIN_US;
+        s->time_limit = usable_us > 0 ? bats_virtual_time(o, usable_us) : 1;
     }
-    if (!options->budget_given && s->billing.model != BATS_BILLING_JOB) {
+    if (!o->budget_given && s->billing.model != BATS_BILLING_JOB) {
         s->budget_found = true;
-        bats_time left = left_us > 0 ? bats_virtual_time(options, left_us) : 0;
-        s->budget = with_earlier(options, bats_survey_worth(s, left));
+        bats_time left = left_us > 0 ? bats_virtual_time(o, left_us) : 0;
+        s->budget = with_earlier(o, bats_survey_worth(s, left));
     }
 }
 
@@ -308,29 +296,29 @@ static int list_ranks(const struct bats_crew *crew, struct bats_survey *s,
 }
 
 /* Completes the survey once it has its platform, or after the error `rc`. */
-static int conclude(const struct bats_run_options *options,
-                    struct bats_survey *s, int rc, struct bats_error *err)
+static int conclude(const struct bats_run_options *o, struct bats_survey *s,
+                    int rc, struct bats_error *err)
 {
     int64_t end_s = s->site.allocation.end_s;
     if (rc == 0)
-        rc = ask_account(options, s, err);
+        rc = ask_account(o, s, err);
     s->now_us = bats_now_us(CLOCK_REALTIME);
     if (rc == 0)
-        rc = find_billing(options, s, err);
+        rc = find_billing(o, s, err);
     if (rc < 0) {
         bats_survey_release(s);
         return rc;
     }
-    if (options->joining != NULL && options->joining->billing != NULL)
-        s->billing = *options->joining->billing;
+    if (o->joining != NULL && o->joining->billing != NULL)
+        s->billing = *o->joining->billing;
     if (end_s > 0 && end_s < INT64_MAX / 4000000)
         s->job_end_us = end_s * 1000000;
-    set_limits(options, s);
+    set_limits(o, s);
     return 0;
 }
 
 int bats_survey_expect(const struct bats_crew *crew,
-                       const struct bats_run_options *options,
+                       const struct bats_run_options *o,
                        const struct bats_platform *platform,
                        struct bats_survey *s, struct bats_error *err)
 {
@@ -340,13 +328,13 @@ int bats_survey_expect(const struct bats_crew *crew,
                        BATS_ENOMEM)
         rc = bats_no_memory(err);
     if (rc == 0)
-        rc = bats_needs_stocks(crew, options, s, err);
-    return conclude(options, s, rc, err);
+        rc = bats_needs_stocks(crew, o, s, err);
+    return conclude(o, s, rc, err);
 }
 
 int bats_survey_take(const struct bats_crew *crew,
-                     const struct bats_run_options *options,
-                     struct bats_survey *s, struct bats_error *err)
+                     const struct bats_run_options *o, struct bats_survey *s,
+                     struct bats_error *err)
 {
     *s = (struct bats_survey){0};
     int rc = list_ranks(crew, s, err);
@@ -356,12 +344,12 @@ int bats_survey_take(const struct bats_crew *crew,
                              s->shares + first, err);
     if (rc == 0)
         rc = bats_site_discover(s->nodes, s->n_ranks, first,
-                                machine_of(crew, options), &s->site, err);
+                                machine_of(crew, o), &s->site, err);
     if (rc == 0)
-        rc = build_platform(crew, options, s, err);
+        rc = build_platform(crew, o, s, err);
     if (rc == 0)
-        rc = bats_needs_stocks(crew, options, s, err);
-    return conclude(options, s, rc, err);
+        rc = bats_needs_stocks(crew, o, s, err);
+    return conclude(o, s, rc, err);
 }
 
 void bats_survey_release(struct bats_survey *survey)

@@ -2,7 +2,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -172,14 +171,10 @@ static ssize_t tls_receive(struct bats_tls *tls, void *bytes, size_t n)
 bool bats_wire_open(struct bats_wire *wire, int fd)
 {
     int on = 1;
-    struct f_owner_ex owner = {F_OWNER_TID, gettid()};
     *wire = (struct bats_wire){.fd = -1, .limit = BATS_WIRE_STRANGER};
     /* No delay: messages are answered. Fails on other sockets. */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (fcntl(fd, F_SETSIG, BATS_WAKE_SIGNAL) < 0 ||
-        fcntl(fd, F_SETOWN_EX, &owner) < 0 ||
-        fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ||
-        fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) < 0)
+    if (!bats_wake_by(fd))
         return false;
     wire->fd = fd;
     return true;
@@ -205,17 +200,25 @@ bool bats_wire_secure(struct bats_wire *wire, bool is_master,
     return wire->tls != NULL;
 }
 
+bool bats_wire_append(struct bats_wire *wire, const void *bytes, size_t n)
+{
+    if (!bats_grow(&wire->out, &wire->out_room, wire->out_end + n, 1))
+        return false;
+    if (n > 0)
+        memcpy(wire->out + wire->out_end, bytes, n);
+    wire->out_end += n;
+    return true;
+}
+
 bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
                    size_t n)
 {
-    if (n > UINT32_MAX ||
-        !bats_grow(&wire->out, &wire->out_room, wire->out_end + HEAD + n, 1))
-        return false;
     uint32_t head[2] = {htole32((uint32_t)n), htole32(rank)};
-    memcpy(wire->out + wire->out_end, head, HEAD);
-    memcpy(wire->out + wire->out_end + HEAD, bytes, n);
-    wire->out_end += HEAD + n;
-    return true;
+    return n <= UINT32_MAX &&
+           bats_grow(&wire->out, &wire->out_room, wire->out_end + HEAD + n,
+                     1) &&
+           bats_wire_append(wire, head, HEAD) &&
+           bats_wire_append(wire, bytes, n);
 }
 
 bool bats_wire_say(struct bats_wire *wire, const struct bats_message *message)

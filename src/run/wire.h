@@ -49,7 +49,8 @@ void bats_wire_close(struct bats_wire *wire);
 bool bats_wire_secure(struct bats_wire *wire, bool is_master,
                       const uint8_t key[BATS_TLS_KEY]);
 
-/* Appends a frame. False: out of memory. */
+/* Appends bytes as they are, or a frame. False: out of memory. */
+bool bats_wire_append(struct bats_wire *wire, const void *bytes, size_t n);
 bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
                    size_t n);
 

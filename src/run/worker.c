@@ -357,21 +357,30 @@ static int step(struct worker *w, struct bats_error *err)
     return rc < 0 ? fail(w, why.text, err) : tell_ready(w, err);
 }
 
-/* Sends the last message, then drops all that still arrives. */
+/* Drops all that still arrives until everything is sent. False: it took too
+ * long. */
+static bool drain(struct bats_comm *comm, int64_t until_us)
+{
+    while (bats_comm_unsent(comm) > 0) {
+        int from;
+        const void *bytes;
+        size_t n;
+        bats_comm_receive(comm, &from, &bytes, &n, NULL);
+        if (bats_clock_now_us() > until_us)
+            return false;
+        bats_clock_sleep(BATS_CLOCK_MIN_US);
+    }
+    return true;
+}
+
+/* Sends the last message. */
 static int say_goodbye(struct worker *w, struct bats_error *err)
 {
     bats_text_release(&w->results);
     int rc = say(w, BATS_SAY(BATS_MESSAGE_STOP, .u.leave = BATS_LEAVE), err);
-    while (rc >= 0 && bats_comm_unsent(w->comm) > 0) {
-        int from;
-        const void *bytes;
-        size_t n;
-        rc = bats_comm_receive(w->comm, &from, &bytes, &n, err);
-        if (bats_clock_now_us() - w->batch.sent_us > FAREWELL_US)
-            return bats_error_set(err, BATS_ESYS, "the master is gone");
-        bats_clock_sleep(BATS_CLOCK_MIN_US);
-    }
-    return rc < 0 ? rc : 0;
+    return rc < 0 || drain(w->comm, w->batch.sent_us + FAREWELL_US)
+               ? rc
+               : bats_error_set(err, BATS_ESYS, "the master is gone");
 }
 
 /* Runs the last command of the node, with signs of life. It has no time limit,
@@ -505,21 +514,6 @@ int bats_run_worker(int64_t silence_us, struct bats_error *err)
     return rc;
 }
 
-/* The other ranks of the job have been told that the master is gone: waits
- * until they have stopped their tasks. */
-static void await_others(struct bats_comm *comm, int64_t grace_ms)
-{
-    int64_t until_us =
-        bats_clock_now_us() + grace_ms * 1000 + LAST_WORDS_S * 1000000L;
-    while (bats_comm_unsent(comm) > 0 && bats_clock_now_us() < until_us) {
-        int from;
-        const void *bytes;
-        size_t n;
-        bats_comm_receive(comm, &from, &bytes, &n, NULL);
-        bats_clock_sleep(BATS_CLOCK_MIN_US);
-    }
-}
-
 /* A gateway works on while it waits for another master. */
 static void work_on(void *context, int64_t us)
 {
@@ -589,8 +583,9 @@ int bats_run_gateway(const char *file, const char *job, int n_ranks,
         rc = end(&w, work_for_any(&w, err), err);
         grace_ms = w.grace_ms;
     }
-    if (rc < 0)
-        await_others(comm, grace_ms);
+    if (rc < 0) /* the other ranks stop their tasks */
+        drain(comm,
+              bats_clock_now_us() + grace_ms * 1000 + LAST_WORDS_S * 1000000L);
     bats_heart_stop();
     bats_comm_destroy(comm);
     return rc;

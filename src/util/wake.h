@@ -11,8 +11,11 @@
 #ifndef BATS_WAKE_H
 #define BATS_WAKE_H
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <unistd.h>
 
 #define BATS_WAKE_SIGNAL SIGURG
 
@@ -21,6 +24,17 @@ static inline void bats_wake_mask(sigset_t *mask)
 {
     sigprocmask(SIG_SETMASK, NULL, mask);
     sigdelset(mask, BATS_WAKE_SIGNAL);
+}
+
+/* From now on what arrives at this descriptor, or can go on, ends a sleep of
+ * this thread, and no call waits for it. False: see errno. */
+static inline bool bats_wake_by(int fd)
+{
+    struct f_owner_ex owner = {F_OWNER_TID, gettid()};
+    return fcntl(fd, F_SETSIG, BATS_WAKE_SIGNAL) == 0 &&
+           fcntl(fd, F_SETOWN_EX, &owner) == 0 &&
+           fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 &&
+           fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) == 0;
 }
 
 /* Starts a thread and leaves all signals to the main thread, whose sleeps they

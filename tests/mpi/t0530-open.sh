@@ -336,7 +336,7 @@ ok 'however often it is killed, no task is lost and none is doubled'
 cd ..
 
 cat >driver <<'END'
-bats-submit 'sleep 0.2; echo a' >ids
+bats-submit 'until [ -e go ]; do sleep 0.1; done; echo a' >ids
 bats-submit --after 1 --key b -- echo b >>ids
 bats-submit --after 2 -- echo c >>ids
 bats-submit true | xargs bats-cancel

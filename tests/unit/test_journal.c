@@ -41,33 +41,36 @@ static struct bats_journal journal;
 static struct bats_sched *sched;
 static struct bats_record *record;
 
-/* One machine at 3 a window, as many tasks ahead as it likes. */
-static void start(int64_t sync_us, uint64_t sync_events)
+static uint32_t happen(int64_t now_us, const struct bats_event *event);
+
+/* One machine at 3 a window, as many tasks ahead as it likes. It joins at 1 ms;
+ * returns its first task. */
+static uint32_t start(int64_t sync_us)
 {
     static const struct bats_cluster cluster = {
         .name = "c", .charge = 3 * BATS_UNIT, .max = 1};
     static const struct bats_machine_spec machine = {.slots = 1};
-    struct bats_sched_options options = {
-        .policy = &bats_policy_rr,
-        .n_tasks = N_TASKS,
-        .clusters = &cluster,
-        .n_clusters = 1,
-        .machines = &machine,
-        .n_machines = 1,
-        .window = BATS_HOUR,
-        .budget = BATS_UNLIMITED,
-    };
+    static const struct bats_event joined = {.type = BATS_EVENT_JOINED};
+    struct bats_sched_options options = {.policy = &bats_policy_rr,
+                                         .n_tasks = N_TASKS,
+                                         .clusters = &cluster,
+                                         .n_clusters = 1,
+                                         .machines = &machine,
+                                         .n_machines = 1,
+                                         .window = BATS_HOUR,
+                                         .budget = BATS_UNLIMITED};
     struct bats_record_session session = {.engine = &options};
 
     assert_int_equal(mkdir("disk", 0777), 0);
     record = open_with_tasks(N_TASKS);
     assert_ok(bats_record_begin(record, &session, &err));
     assert_ok(bats_sched_create(&options, &sched, &err));
-    journal = (struct bats_journal){
-        .record = record,
-        .sync_us = sync_us,
-        .sync_events = sync_events,
-        .kept = {.machine = UINT32_MAX}};
+    journal = (struct bats_journal){.record = record,
+                                    .sync_us = sync_us,
+                                    .sync_events = 1000,
+                                    .kept = {.machine = UINT32_MAX}};
+    assert_true(bats_journal_due_us(&journal, 0) == INT64_MAX);
+    return happen(MS, &joined);
 }
 
 static void stop(void)
@@ -77,6 +80,12 @@ static void stop(void)
     bats_record_abandon(record);
 }
 
+static void commit(int64_t now_us)
+{
+    assert_int_equal(
+        bats_journal_commit(&journal, sched, now_us, now_us, &err), 1);
+}
+
 /* Hands the engine what has happened and commits it at the same real time.
  * Returns the task that may be started now, or BATS_NO_TASK. */
 static uint32_t happen(int64_t now_us, const struct bats_event *event)
@@ -84,20 +93,12 @@ static uint32_t happen(int64_t now_us, const struct bats_event *event)
     struct bats_command command;
     size_t at = 0;
     uint32_t task = BATS_NO_TASK;
-
     assert_ok(bats_journal_handle(&journal, sched, now_us, event, &err));
-    int rc = bats_journal_commit(&journal, sched, now_us, now_us, &err);
-    assert_int_equal(rc, 1);
+    commit(now_us);
     while (bats_journal_next(&journal, true, &at, &command))
         if (command.type == BATS_COMMAND_RUN)
             task = command.task;
     return task;
-}
-
-static uint32_t join(int64_t now_us)
-{
-    struct bats_event joined = {.type = BATS_EVENT_JOINED};
-    return happen(now_us, &joined);
 }
 
 static uint32_t end(int64_t now_us, uint32_t task)
@@ -107,13 +108,14 @@ static uint32_t end(int64_t now_us, uint32_t task)
     return happen(now_us, &done);
 }
 
-/* The result of `sql` after a power failure now, and after a SIGKILL. */
+/* The result of `sql` after a power failure now. */
 static int on_disk(const char *sql)
 {
     assert_int_equal(system("rm -rf cut && cp -r disk cut"), 0);
     return atoi(ask("cut/" PATH, sql));
 }
 
+/* The same after a SIGKILL. */
 static int in_file(const char *sql)
 {
     assert_int_equal(system("rm -rf cut && mkdir cut && cp " PATH "* cut/"),
@@ -125,8 +127,7 @@ static int in_file(const char *sql)
 
 TEST_IN_DIRECTORY(what_is_charged_is_on_the_disk_at_once)
 {
-    start(100 * MS, 1000);
-    uint32_t task = join(1000);
+    uint32_t task = start(100 * MS);
     assert_int_not_equal(task, BATS_NO_TASK);
     assert_int_equal(on_disk("SELECT sum(amount) FROM charge"), 3000000);
     /* The second window, in the middle of a group. */
@@ -137,35 +138,21 @@ TEST_IN_DIRECTORY(what_is_charged_is_on_the_disk_at_once)
     stop();
 }
 
-TEST_IN_DIRECTORY(commands_wait_for_the_file_but_not_for_the_disk)
-{
-    start(100 * MS, 1000);
-    uint32_t task = join(1000);
-    for (int i = 1; i <= 5; i++) {
-        task = end(2000 + i, task);
-        assert_int_not_equal(task, BATS_NO_TASK);
-        assert_int_equal(in_file(ENDED), i);
-    }
-    assert_int_equal(on_disk(ENDED), 0);
-    stop();
-}
-
 TEST_IN_DIRECTORY(a_group_is_on_the_disk_when_its_time_is_up)
 {
-    start(100 * MS, 1000);
-    assert_true(bats_journal_due_us(&journal, 0) == INT64_MAX);
-    uint32_t task = join(1000);
-    assert_true(bats_journal_due_us(&journal, 1000) == INT64_MAX);
+    uint32_t task = start(100 * MS);
+    assert_true(bats_journal_due_us(&journal, MS) == INT64_MAX);
     task = end(10 * MS, task);
+    assert_int_not_equal(task, BATS_NO_TASK); /* the file is enough for it */
+    assert_int_equal(in_file(ENDED), 1);
     task = end(60 * MS, task);
+    assert_int_equal(in_file(ENDED), 2);
     assert_true(bats_journal_due_us(&journal, 60 * MS) == 50 * MS);
     assert_int_equal(on_disk(ENDED), 0);
     /* Nothing happens, but the time is up. */
-    assert_int_equal(
-        bats_journal_commit(&journal, sched, 109 * MS, 109 * MS, &err), 1);
+    commit(109 * MS);
     assert_int_equal(on_disk(ENDED), 0);
-    assert_int_equal(
-        bats_journal_commit(&journal, sched, 110 * MS, 110 * MS, &err), 1);
+    commit(110 * MS);
     assert_int_equal(on_disk(ENDED), 2);
     assert_true(bats_journal_due_us(&journal, 110 * MS) == INT64_MAX);
     stop();
@@ -173,20 +160,18 @@ TEST_IN_DIRECTORY(a_group_is_on_the_disk_when_its_time_is_up)
 
 TEST_IN_DIRECTORY(a_group_is_on_the_disk_when_it_is_full)
 {
-    start(100 * MS, 1000);
-    uint32_t task = join(1000);
+    uint32_t task = start(100 * MS);
     for (int i = 1; i < 1000; i++)
         task = end(2000, task);
     assert_int_equal(on_disk(ENDED), 0);
-    task = end(2000, task);
+    end(2000, task);
     assert_int_equal(on_disk(ENDED), 1000);
     stop();
 }
 
 TEST_IN_DIRECTORY(without_delay_everything_is_on_the_disk_at_once)
 {
-    start(0, 1000);
-    uint32_t task = join(1000);
+    uint32_t task = start(0);
     task = end(2000, task);
     assert_int_equal(on_disk(ENDED), 1);
     end(2001, task);
