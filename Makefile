@@ -286,6 +286,8 @@ $(B)/obj/src/cli/help.o: src/cli/verbs.txt src/cli/options.txt src/doc/man.roff
 $(B)/obj/src/cli/complete.o: $(wildcard src/cli/complete.*sh)
 $(B)/obj/src/record/schema.o: src/record/schema.sql src/record/cluster_now.sql
 $(B)/obj/src/record/read/recover.o: src/record/read/mend.sql
+$(B)/obj/src/record/read/view_log.o: src/record/read/log.sql
+$(B)/obj/src/record/read/axis.o: $(wildcard src/record/read/*.sql)
 $(B)/obj/src/record/verify/verify.o: src/record/verify/verify.sql
 $(B)/obj/src/history/store.o: src/history/tables.sql src/history/merge.sql
 

@@ -6,72 +6,9 @@
 
 #include "record/read/part.h"
 #include "record/write/record.h"
+#include "util/asset.h"
 
-#define AMOUNT(column)                                                        \
-    "rtrim(rtrim(printf('%.6f', " column " / 1e6), '0'), '.')"
-
-#define CHARGED                                                               \
-    AMOUNT("amount")                                                          \
-    " || CASE WHEN account > 0 THEN ' by workflow ' || (SELECT name FROM"     \
-    "  account a WHERE a.session = charge.session AND a.id = account)"        \
-    " WHEN cushion > 0 THEN ', ' || " AMOUNT(                                 \
-        "cushion") " || ' of it from the cushion' ELSE '' END"
-
-/* "3h55m" */
-#define MOMENT(column)                                                        \
-    "CASE WHEN " column " >= 3600000000 THEN printf('%dh%dm', " column        \
-    " / 3600000000, " column " / 60000000 % 60) WHEN " column                 \
-    " >= 60000000 THEN printf('%dm%ds', " column " / 60000000, " column       \
-    " / 1000000 % 60) ELSE printf('%ds', " column " / 1000000) END"
-
-/* Decisions without those replaced before anything was carried out. */
-#define DECISIONS                                                             \
-    "(SELECT * FROM (SELECT *, coalesce(tasks_open, tasks_left) AS n,"        \
-    "  lead(replaces) OVER (PARTITION BY session ORDER BY seq) AS is_gone"    \
-    "  FROM decision) WHERE is_gone IS NOT 1)"
-
-#define START "given_us, iif(copy > 0, 'copy', 'run'), machine, task, ''"
-
-/* Rows with seq > ?3. Executions begun after ?3 also ended after it. */
-static const char fill_sql[] =
-    "INSERT INTO temp.log SELECT l.seq, l.session, l.time, l.what, m.name,"
-    "  t.number, l.text, CASE WHEN (SELECT removed FROM now) > 0 THEN"
-    "  l.task IN (SELECT task FROM task_now WHERE removed) ELSE 0 END"
-    "  FROM ("
-    " SELECT seq, session, time_us AS time, what, machine, task,"
-    "  coalesce(sentence, '') AS text"
-    "  FROM happened WHERE seq > ?3 AND what NOT IN ('idle', 'reserved')"
-    " UNION ALL SELECT seq, (SELECT max(id) FROM session), " START
-    "  FROM running"
-    " UNION ALL SELECT given, session, " START
-    "  FROM execution WHERE seq > ?3 AND given > ?3"
-    " UNION ALL SELECT seq, session, ended_us, CASE WHEN outcome = 1"
-    "  THEN 'preempted' WHEN outcome = 3 THEN 'superseded'"
-    "  WHEN outcome = 4 THEN 'checkpointed'"
-    "  WHEN exit_status = 0 AND signal = 0 THEN 'done'"
-    "  ELSE 'failed' END, machine, task,"
-    "  CASE WHEN exit_status = -2 THEN 'too long, '"
-    "  WHEN exit_status = -4 THEN 'out of memory, '"
-    "  WHEN exit_status < 0 THEN 'timed out, '"
-    "  WHEN signal THEN printf('signal %d, ', signal)"
-    "  WHEN exit_status THEN printf('exit %d, ', exit_status)"
-    "  ELSE '' END || printf('%.3f s', wall_us / 1e6)"
-    "  FROM execution WHERE seq > ?3 AND outcome < 6"
-    " UNION ALL SELECT seq, session, time_us,"
-    "  iif(account > 0, 'share', 'charged'), machine, NULL, " CHARGED
-    "  FROM charge WHERE seq > ?3"
-    " UNION ALL SELECT seq, session, time_us, 'decided', NULL, NULL,"
-    "  printf('%s%s: machines that go on %s, for %d window%s; %d task%s left',"
-    "  reason, coalesce(' (' || cause || ')', ''),"
-    "  machines, windows, iif(windows = 1, '', 's'), n, iif(n = 1, '', 's'))"
-    "  || CASE WHEN end_us IS NULL THEN '' ELSE '; to end after ' || " MOMENT("end_us") " || ' for ' || " AMOUNT(
-        "cost") " END"
-                "  || CASE WHEN feasible THEN '' ELSE ', more than the budget can pay' END"
-                "  FROM " DECISIONS
-                ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"
-                " LEFT JOIN task t ON t.id = l.task"
-                " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR l.task = ?2)"
-                " AND l.seq > ?3";
+BATS_ASSET(fill_sql, "record/read/log.sql");
 
 struct part {
     int64_t task; /* 0: all */
@@ -109,7 +46,7 @@ static int fill(struct bats_view *v, void *context, struct bats_error *err)
     if (rc < 0)
         return rc;
     v->log_from = part->last > 0 && part->last < end ? end - part->last : 0;
-    rc = bats_db_each(&v->db, fill_sql, NULL, NULL, err,
+    rc = bats_db_each(&v->db, fill_sql.begin, NULL, NULL, err,
                       BATS_VALUES(BATS_T(v->log_machine), BATS_I(part->task),
                                   BATS_I(v->log_from)));
     part->n = sqlite3_changes64(v->db.sqlite);
