@@ -116,53 +116,66 @@ static const struct bats_past_place places[] = {{"slow", "site", "old"},
                                                 {"fast", "site", "new"}};
 
 /* Adds a run with a task of `seconds` of each kind named, on both clusters. */
-static int add(struct bats_store *store, const char *run, int64_t ended_s,
-               const char *kind, double seconds, struct bats_error *err)
+static int add(struct bats_store *to, const char *run, int64_t ended_s,
+               const char *kind, double seconds)
 {
     struct bats_task_kinds kinds = {0};
     struct bats_gather gather = {0};
     uint32_t number = bats_task_kinds_named(&kinds, kind);
     bats_gather_note(&gather, number, 0, seconds);
     bats_gather_note(&gather, number, 1, seconds / 2);
-    int rc = bats_store_add(store, run, ended_s, &kinds, places, &gather, err);
+    int rc = bats_store_add(to, run, ended_s, &kinds, places, &gather, &err);
     bats_task_kinds_release(&kinds);
     bats_gather_release(&gather);
     return rc;
 }
 
-/* A name for a store in a directory of its own. */
-static char *fresh(void)
-{
-    static char path[64];
-    strcpy(path, "/tmp/bats-history-XXXXXX");
-    assert_non_null(mkdtemp(path));
-    strcat(path, "/in/it.db");
-    return path;
-}
+/* Each case has an empty store in a directory of its own. */
+static char dir[40], path[64], other[64]; /* other: a name beside it */
+static struct bats_store *store;
+static struct bats_past past; /* as read last */
 
-static void discard(char *path)
+static int open_store(void **state)
 {
-    unlink(path);
-    *strrchr(path, '/') = '\0';
-    rmdir(path);
-    *strrchr(path, '/') = '\0';
-    rmdir(path);
-}
-
-TEST(a_run_counts_once)
-{
-    struct bats_store *store;
-    struct bats_past past;
-    char *path = fresh();
-    assert_ok(bats_store_open(path, false, &store, &err));
-    assert_null(store);
+    strcpy(dir, "/tmp/bats-history-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/in/it.db", dir);
+    snprintf(other, sizeof other, "%s/other", dir);
     assert_ok(bats_store_open(path, true, &store, &err));
-    assert_ok(bats_store_has(store, "a", &err));
-    assert_int_equal(add(store, "a", 1700000000, "sim", 8, &err), 1);
-    assert_int_equal(bats_store_has(store, "a", &err), 1);
-    assert_ok(add(store, "a", 1700000001, "sim", 9, &err));
-    assert_int_equal(add(store, "b", 1700000002, "fit", 9, &err), 1);
+    return 0;
+}
+
+static int discard_store(void **state)
+{
+    bats_store_release(&past);
+    bats_store_close(store);
+    unlink(path);
+    unlink(other);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+    assert_int_equal(rmdir(dir), 0);
+    return 0;
+}
+
+#define TEST_IN_STORE(name) TEST_WITH(name, open_store, discard_store)
+
+static void read_past(void)
+{
+    bats_store_release(&past);
     assert_ok(bats_store_read(store, &past, &err));
+}
+
+TEST_IN_STORE(a_run_counts_once)
+{
+    struct bats_store *none;
+    assert_ok(bats_store_open(other, false, &none, &err));
+    assert_null(none);
+    assert_ok(bats_store_has(store, "a", &err));
+    assert_int_equal(add(store, "a", 1700000000, "sim", 8), 1);
+    assert_int_equal(bats_store_has(store, "a", &err), 1);
+    assert_ok(add(store, "a", 1700000001, "sim", 9));
+    assert_int_equal(add(store, "b", 1700000002, "fit", 9), 1);
+    read_past();
     assert_int_equal(past.n_rows, 4);
     assert_int_equal(past.n_kinds, 2);
     assert_int_equal(past.n_places, 2);
@@ -174,47 +187,36 @@ TEST(a_run_counts_once)
     assert_int_equal(r->ended_s, 1700000000);
     assert_near(r->moments.sum, 8, 1e-9);
     assert_near(r->moments.p50, 8, 1e-9);
-    bats_store_release(&past);
-    bats_store_close(store);
-    discard(path);
 }
 
-TEST(two_at_a_time_lose_nothing)
+TEST_IN_STORE(two_at_a_time_lose_nothing)
 {
-    struct bats_store *one, *two;
-    struct bats_past past;
-    char *path = fresh(), name[16];
-    assert_ok(bats_store_open(path, true, &one, &err));
-    assert_ok(bats_store_open(path, true, &two, &err));
+    struct bats_store *second;
+    char name[16];
+    assert_ok(bats_store_open(path, true, &second, &err));
     for (int i = 0; i < 6; i++) {
         snprintf(name, sizeof name, "%d", i);
         assert_int_equal(
-            add(i % 2 ? one : two, name, 1700000000 + i, "sim", 4, &err), 1);
+            add(i % 2 ? store : second, name, 1700000000 + i, "sim", 4), 1);
     }
-    assert_ok(bats_store_read(one, &past, &err));
+    bats_store_close(second);
+    read_past();
     assert_int_equal(past.n_rows, 12);
-    bats_store_release(&past);
-    bats_store_close(one);
-    bats_store_close(two);
-    discard(path);
 }
 
 /* 20 bags of 1 to 20 s, a day apart: the last 8 have rows of their own, those
  * of the 12 before them are merged by month. */
-TEST(older_bags_are_merged_by_month)
+TEST_IN_STORE(older_bags_are_merged_by_month)
 {
-    struct bats_store *store;
-    struct bats_past past;
-    char *path = fresh(), name[16];
+    char name[16];
     double sum = 0;
     int merged = 0;
-    assert_ok(bats_store_open(path, true, &store, &err));
     for (int i = 1; i <= 20; i++) {
         snprintf(name, sizeof name, "%d", i);
-        assert_int_equal(
-            add(store, name, 1701000000 + i * 86400, "sim", i, &err), 1);
+        assert_int_equal(add(store, name, 1701000000 + i * 86400, "sim", i),
+                         1);
     }
-    assert_ok(bats_store_read(store, &past, &err));
+    read_past();
     for (size_t i = 0; i < past.n_rows; i++) {
         const struct bats_past_row *r = &past.rows[i];
         if (strcmp(past.places[r->place].name, "slow") != 0)
@@ -235,9 +237,6 @@ TEST(older_bags_are_merged_by_month)
     assert_near(sum, 210, 1e-9);
     assert_int_equal(merged, 2);
     assert_int_equal(past.n_rows, 2 * (8 + 2));
-    bats_store_release(&past);
-    bats_store_close(store);
-    discard(path);
 }
 
 /* ---- memory ---- */
@@ -276,13 +275,9 @@ TEST(what_a_request_costs_is_shares_times_tries)
     assert_true(bats_size_cost(list, 4, 9, 100, 2, &again) < 0);
 }
 
-TEST(memory_is_kept_for_all_bags_of_a_kind)
+TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)
 {
-    struct bats_store *store;
-    struct bats_past past;
-    struct bats_error err;
-    char *path = fresh(), run[] = "a";
-    assert_int_equal(bats_store_open(path, true, &store, &err), 0);
+    char run[] = "a";
     for (; run[0] < 'd'; run[0]++) {
         struct bats_task_kinds kinds = {0};
         struct bats_gather gather = {0};
@@ -302,15 +297,14 @@ TEST(memory_is_kept_for_all_bags_of_a_kind)
         bats_task_kinds_release(&kinds);
         bats_gather_release(&gather);
     }
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    read_past();
     assert_int_equal(past.n_sizes, 2);
     assert_int_equal(past.sizes[0].asked_kib, 800);
     assert_int_equal(past.sizes[0].tasks, 6);
     assert_near(past.sizes[0].seconds, 48, 1e-9);
     assert_int_equal(past.sizes[1].tasks, 3);
-    bats_store_release(&past);
     assert_int_equal(bats_store_forget(store, "sim", &err), 3);
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
+    read_past();
     assert_int_equal(past.n_sizes, 0);
     bats_store_close(store);
 
@@ -321,31 +315,21 @@ TEST(memory_is_kept_for_all_bags_of_a_kind)
                  NULL);
     sqlite3_close(db);
     assert_int_equal(bats_store_open(path, false, &store, &err), 0);
-    assert_int_equal(bats_store_read(store, &past, &err), 0);
-    bats_store_release(&past);
-    bats_store_close(store);
-    discard(path);
+    read_past();
 }
 
-TEST(what_is_forgotten_is_gone)
+TEST_IN_STORE(what_is_forgotten_is_gone)
 {
-    struct bats_store *store;
-    struct bats_past past;
-    char *path = fresh();
-    assert_ok(bats_store_open(path, true, &store, &err));
-    add(store, "a", 1700000000, "sim", 8, &err);
-    add(store, "b", 1700000002, "fit", 9, &err);
+    add(store, "a", 1700000000, "sim", 8);
+    add(store, "b", 1700000002, "fit", 9);
     assert_ok(bats_store_forget(store, "nothing", &err));
     assert_int_equal(bats_store_forget(store, "sim", &err), 2);
-    assert_ok(bats_store_read(store, &past, &err));
+    read_past();
     assert_int_equal(past.n_rows, 2);
     assert_int_equal(past.n_kinds, 1);
-    bats_store_release(&past);
     assert_int_equal(bats_store_has(store, "a", &err), 1);
     assert_int_equal(bats_store_forget(store, NULL, &err), 2);
     assert_ok(bats_store_has(store, "a", &err));
-    bats_store_close(store);
-    discard(path);
 }
 
 static void write_file(const char *path, const char *text)
@@ -356,12 +340,9 @@ static void write_file(const char *path, const char *text)
     fclose(out);
 }
 
-TEST(other_files_are_refused)
+TEST_IN_STORE(other_files_are_refused)
 {
-    struct bats_store *store;
-    char *path = fresh();
     sqlite3 *db;
-    assert_ok(bats_store_open(path, true, &store, &err));
     bats_store_close(store);
     sqlite3_open(path, &db);
     sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
@@ -376,21 +357,16 @@ TEST(other_files_are_refused)
     write_file(path, "This is a text of more than sixteen bytes.\n");
     assert_int_equal(bats_store_open(path, true, &store, &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "is not a history"));
-    discard(path);
 }
 
 /* ---- exchange ---- */
 
-TEST(an_export_is_imported_once)
+TEST_IN_STORE(an_export_is_imported_once)
 {
-    struct bats_store *store;
-    struct bats_past past, copy;
-    char *path = fresh(), other[80];
-    assert_ok(bats_store_open(path, true, &store, &err));
-    add(store, "a", 1700000000, "sim \"x\"", 8, &err);
-    add(store, "b", 1700000002, "fit", 9, &err);
-    assert_ok(bats_store_read(store, &past, &err));
-    snprintf(other, sizeof other, "%s.json", path);
+    struct bats_past copy;
+    add(store, "a", 1700000000, "sim \"x\"", 8);
+    add(store, "b", 1700000002, "fit", 9);
+    read_past();
     FILE *out = fopen(other, "w");
     assert_ok(bats_history_export(out, &past, &err));
     fclose(out);
@@ -408,38 +384,27 @@ TEST(an_export_is_imported_once)
         assert_int_equal(c->ended_s, r->ended_s);
         assert_near(c->moments.sum, r->moments.sum, 1e-9);
     }
-    bats_store_release(&past);
     bats_store_release(&copy);
     write_file(other, "{\"run\": \"x\", \"kind\": \"sim\"}\n");
     assert_int_equal(bats_history_import(store, other, NULL, &err),
                      BATS_EINPUT);
-    assert_non_null(strstr(err.text, ".json:1: "));
-    bats_store_close(store);
-    unlink(other);
-    discard(path);
+    assert_non_null(strstr(err.text, "/other:1: "));
 }
 
 /* The row of this kind and cluster. */
-static struct bats_past_row row_of(struct bats_store *store, const char *kind,
-                                   const char *cluster)
+static struct bats_past_row row_of(const char *kind, const char *cluster)
 {
-    struct bats_past past;
     struct bats_past_row row = {.bags = 0};
-    assert_ok(bats_store_read(store, &past, &err));
+    read_past();
     for (size_t i = 0; i < past.n_rows; i++)
         if (strcmp(past.kinds[past.rows[i].kind], kind) == 0 &&
             strcmp(past.places[past.rows[i].place].name, cluster) == 0)
             row = past.rows[i];
-    bats_store_release(&past);
     return row;
 }
 
-TEST(a_joblog_is_imported)
+TEST_IN_STORE(a_joblog_is_imported)
 {
-    struct bats_store *store;
-    char *path = fresh(), other[80];
-    assert_ok(bats_store_open(path, true, &store, &err));
-    snprintf(other, sizeof other, "%s.log", path);
     write_file(other,
                "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval"
                "\tSignal\tCommand\n"
@@ -449,28 +414,21 @@ TEST(a_joblog_is_imported)
                "4\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t0\t9\tsim 4\n");
     assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
     assert_ok(bats_history_import(store, other, NULL, &err));
-    struct bats_past_row row = row_of(store, "sim", "node");
+    struct bats_past_row row = row_of("sim", "node");
     assert_int_equal(row.moments.tasks, 2);
     assert_near(row.moments.sum, 10, 1e-9);
     assert_int_equal(row.ended_s, 1700000106);
-    bats_store_close(store);
-    unlink(other);
-    discard(path);
 }
 
-TEST(the_accounting_of_slurm_is_imported)
+TEST_IN_STORE(the_accounting_of_slurm_is_imported)
 {
-    struct bats_store *store;
-    char *path = fresh(), other[80];
-    assert_ok(bats_store_open(path, true, &store, &err));
-    snprintf(other, sizeof other, "%s.sacct", path);
     write_file(other, "JobIDRaw|JobName|Partition|ElapsedRaw|State|End\n"
                       "7|align|fast|30|COMPLETED|2026-11-20T10:00:00\n"
                       "7.batch|batch||30|COMPLETED|2026-11-20T10:00:00\n"
                       "8|align|fast|50|COMPLETED|2026-11-20T11:00:00\n"
                       "9|align|fast|999|FAILED|2026-11-20T12:00:00\n");
     assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
-    struct bats_past_row row = row_of(store, "align", "fast");
+    struct bats_past_row row = row_of("align", "fast");
     assert_int_equal(row.moments.tasks, 2);
     assert_near(row.moments.sum, 80, 1e-9);
     assert_int_equal(row.month, 202611);
@@ -481,9 +439,6 @@ TEST(the_accounting_of_slurm_is_imported)
     write_file(other, "something else\n");
     assert_int_equal(bats_history_import(store, other, NULL, &err),
                      BATS_EINPUT);
-    bats_store_close(store);
-    unlink(other);
-    discard(path);
 }
 
 /* ---- what is believed ---- */
@@ -491,82 +446,69 @@ TEST(the_accounting_of_slurm_is_imported)
 #define S 1e6 /* a second */
 
 /* Asks for tasks of this kind on slow, for 1, and fast, for 2. */
-static int ask(struct bats_store *store, const char *kind,
-               const struct bats_past_place *clusters,
+static int ask(const char *kind, const struct bats_past_place *clusters,
                struct bats_believed *believed)
 {
     static const double charge[] = {1e6, 2e6};
     struct bats_task_kinds kinds = {0};
-    struct bats_past past;
     bats_task_kinds_named(&kinds, kind);
-    assert_ok(bats_store_read(store, &past, &err));
+    read_past();
     int rc = bats_history_believe(&past, clusters, charge, 2, &kinds, "", NULL,
                                   believed, &err);
-    bats_store_release(&past);
     bats_task_kinds_release(&kinds);
     return rc;
 }
 
-TEST(a_bag_is_believed_to_be_as_the_last_ones)
+TEST_IN_STORE(a_bag_is_believed_to_be_as_the_last_ones)
 {
     static const struct bats_past_place renamed[] = {{"a", "site", "new"},
                                                      {"b", "site", "old"}};
     static const struct bats_past_place elsewhere[] = {{"slow", "moon", ""},
                                                        {"fast", "moon", ""}};
-    struct bats_store *store;
     struct bats_believed b;
-    char *path = fresh();
-    assert_ok(bats_store_open(path, true, &store, &err));
-    assert_int_equal(ask(store, "sim", places, &b), 0);
-    add(store, "a", 1700000000, "sim", 8, &err);
-    add(store, "b", 1700000001, "sim", 8, &err);
-    add(store, "c", 1700000002, "fit", 500, &err);
-    assert_int_equal(ask(store, "sim", places, &b), 1);
+    assert_int_equal(ask("sim", places, &b), 0);
+    add(store, "a", 1700000000, "sim", 8);
+    add(store, "b", 1700000001, "sim", 8);
+    add(store, "c", 1700000002, "fit", 500);
+    assert_int_equal(ask("sim", places, &b), 1);
     assert_int_equal(b.bags, 2);
     assert_near(b.prior.mean[0] / S, 8, 1e-3);
     assert_near(b.prior.mean[1] / S, 4, 1e-3);
     assert_near(b.kinds[0].mean[0] / S, 8, 1e-3);
     assert_near(b.prior.level, 0.5 / sqrt(2), 1e-6);
     free(b.kinds);
-    assert_int_equal(ask(store, "another", places, &b), 1);
+    assert_int_equal(ask("another", places, &b), 1);
     assert_true(isinf(b.prior.level));
     assert_near(b.prior.mean[0] / b.prior.mean[1], 2, 1e-6);
     free(b.kinds);
     /* The same hardware at the same site; the same names at another. */
-    assert_int_equal(ask(store, "sim", renamed, &b), 1);
+    assert_int_equal(ask("sim", renamed, &b), 1);
     assert_near(b.prior.mean[0] / S, 4, 1e-3);
     assert_near(b.prior.mean[1] / S, 8, 1e-3);
     free(b.kinds);
-    assert_int_equal(ask(store, "another", elsewhere, &b), 0);
-    bats_store_close(store);
-    discard(path);
+    assert_int_equal(ask("another", elsewhere, &b), 0);
 }
 
 /* 12 of 20 bags are merged, in two months. */
-TEST(merged_bags_count_as_one)
+TEST_IN_STORE(merged_bags_count_as_one)
 {
-    struct bats_store *store;
     struct bats_believed b;
-    char *path = fresh(), name[16];
-    assert_ok(bats_store_open(path, true, &store, &err));
+    char name[16];
     for (int i = 1; i <= 20; i++) {
         snprintf(name, sizeof name, "%d", i);
-        add(store, name, 1701000000 + i * 86400, "sim", 8, &err);
+        add(store, name, 1701000000 + i * 86400, "sim", 8);
     }
-    assert_int_equal(ask(store, "sim", places, &b), 1);
+    assert_int_equal(ask("sim", places, &b), 1);
     assert_int_equal(b.bags, 10);
     assert_near(b.prior.mean[1] / S, 4, 1e-3);
     free(b.kinds);
-    bats_store_close(store);
-    discard(path);
 }
 
 /* ---- sweeps ---- */
 
 /* Adds a bag of n = 1 .. 40, which takes 30 + 2 n on slow (or, if it is noise,
  * something else), half of that on fast; `drift` times all of it. */
-static void add_sweep(struct bats_store *store, const char *run, int64_t at,
-                      double drift, bool is_noise)
+static void add_sweep(const char *run, int64_t at, double drift, bool is_noise)
 {
     struct bats_task_kinds kinds = {0};
     struct bats_gather gather = {0};
@@ -584,91 +526,75 @@ static void add_sweep(struct bats_store *store, const char *run, int64_t at,
 }
 
 /* The belief about a bag of the one point n = 100. */
-static struct bats_believed ask_sweep(struct bats_store *store,
-                                      const char *names,
+static struct bats_believed ask_sweep(const char *names,
                                       struct bats_past_model *model)
 {
     static const double charge[] = {1e6, 2e6};
     struct bats_task_kinds kinds = {0};
-    struct bats_past past;
     struct bats_believed b;
     bats_task_kinds_named(&kinds, "fit");
-    assert_ok(bats_store_read(store, &past, &err));
+    read_past();
     assert_ok(bats_history_models(&past, &kinds, names, model, &err));
     if (model->model.is_there)
         model->mean = bats_factors_at(&model->model, &(double){100});
     assert_int_equal(bats_history_believe(&past, places, charge, 2, &kinds,
                                           names, model, &b, &err),
                      1);
-    bats_store_release(&past);
     bats_task_kinds_release(&kinds);
     return b;
 }
 
-TEST(a_sweep_tells_what_other_points_take)
+TEST_IN_STORE(a_sweep_tells_what_other_points_take)
 {
-    struct bats_store *store;
     struct bats_past_model m;
-    char *path = fresh();
-    assert_ok(bats_store_open(path, true, &store, &err));
-    add_sweep(store, "one", 1700000000, 1, false);
-    add_sweep(store, "two", 1700000001, 1, false);
-    struct bats_believed b = ask_sweep(store, "n", &m);
+    add_sweep("one", 1700000000, 1, false);
+    add_sweep("two", 1700000001, 1, false);
+    struct bats_believed b = ask_sweep("n", &m);
     assert_true(m.model.is_there && !m.model.has_logs);
     assert_near(b.prior.mean[0] / S, 230, 0.5);
     assert_near(b.prior.mean[1] / S, 115, 0.5);
     free(b.kinds);
     /* The mean of all, as nothing relates its points to these. */
-    b = ask_sweep(store, "rate", &m);
+    b = ask_sweep("rate", &m);
     assert_false(m.model.is_there);
     assert_true(b.prior.mean[0] / S < 80);
     free(b.kinds);
     /* The next bag takes longer: the level drifts, the line does not. */
     for (int i = 0; i < 3; i++)
-        add_sweep(store, (const char *[]){"x", "y", "z"}[i], 1700000002 + i,
-                  1.5, false);
-    b = ask_sweep(store, "n", &m);
+        add_sweep((const char *[]){"x", "y", "z"}[i], 1700000002 + i, 1.5,
+                  false);
+    b = ask_sweep("n", &m);
     assert_near(b.prior.mean[0] / S, 345, 30);
     free(b.kinds);
     assert_true(bats_store_forget(store, "fit", &err) > 0);
-    add(store, "w", 1700000009, "fit", 8, &err);
-    b = ask_sweep(store, "n", &m);
+    add(store, "w", 1700000009, "fit", 8);
+    b = ask_sweep("n", &m);
     assert_false(m.model.is_there);
     free(b.kinds);
-    bats_store_close(store);
-    discard(path);
 }
 
-TEST(noise_in_a_sweep_tells_nothing)
+TEST_IN_STORE(noise_in_a_sweep_tells_nothing)
 {
-    struct bats_store *store;
     struct bats_past_model m;
-    char *path = fresh();
-    assert_ok(bats_store_open(path, true, &store, &err));
-    add_sweep(store, "one", 1700000000, 1, true);
-    struct bats_believed b = ask_sweep(store, "n", &m);
+    add_sweep("one", 1700000000, 1, true);
+    struct bats_believed b = ask_sweep("n", &m);
     assert_false(m.model.is_there);
     free(b.kinds);
     /* The oldest of nine bags is merged into its month, without its sums. */
     for (int i = 0; i < 9; i++)
         add_sweep(
-            store,
             (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i"}[i],
             1700000001 + i, 1, false);
-    struct bats_past past;
-    assert_ok(bats_store_read(store, &past, &err));
+    read_past();
     size_t with = 0;
     for (size_t i = 0; i < past.n_rows; i++) {
         with += past.rows[i].sweep != NULL;
         assert_true((past.rows[i].run == 0) == (past.rows[i].sweep == NULL));
     }
     assert_int_equal(with, 2 * BATS_PAST_BAGS);
-    bats_store_release(&past);
-    b = ask_sweep(store, "n", &m);
+    b = ask_sweep("n", &m);
     assert_true(m.model.is_there);
     free(b.kinds);
-    bats_store_close(store);
-    discard(path);
 }
 
 TEST_MAIN(NULL, NULL)

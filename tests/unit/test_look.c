@@ -7,7 +7,6 @@
 #include <jansson.h>
 
 #include "cli/verbs.h"
-#include "record/read/view.h"
 
 /* The output of a verb, standard error after standard output, and its exit
  * code. */
@@ -186,46 +185,6 @@ TEST_IN_DIRECTORY(tasks_are_sorted_as_they_lie)
     assert_string_equal(numbers(), "3 4 6 ");
     say(BATS_VERB_TASKS, "--failed --json " PATH);
     assert_string_equal(numbers(), "3 ");
-}
-
-TEST_IN_DIRECTORY(numbers_are_those_of_the_record_whatever_their_size)
-{
-    struct bats_view *v;
-    struct bats_view_task t;
-    char sql[256];
-    struct bats_record *r = open_with_tasks(2);
-    begin(r, BATS_UNLIMITED);
-    run_task(r, 10, 0, 0, 0);
-    close_record(r);
-    for (int bit = 0; bit < 63; bit++)
-        for (int i = -1; i <= 1; i++) {
-            int64_t x = ((int64_t)1 << bit) + i;
-            snprintf(sql, sizeof sql,
-                     "UPDATE task_now SET wall_us = %lld, cpu_us = -%lld"
-                     " WHERE task = 1",
-                     (long long)x, (long long)x);
-            ask(PATH, sql);
-            assert_ok(bats_view_open(PATH, &v, &err));
-            assert_ok(bats_view_tasks(v, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0,
-                                      &err));
-            assert_int_equal(bats_view_next_task(v, &t, &err), 1);
-            assert_true(t.wall_us == x && t.cpu_us == -x);
-            assert_string_equal(t.host, "f1");
-            assert_int_equal(bats_view_next_task(v, &t, &err), 1);
-            assert_true(t.wall_us == -1 && t.cpu_us == 0);
-            assert_string_equal(t.host, "");
-            assert_ok(bats_view_next_task(v, &t, &err));
-            bats_view_close(v);
-        }
-}
-
-TEST_IN_DIRECTORY(an_expression_calls_no_function_of_ours)
-{
-    bats_record_abandon(make_record(600 * BATS_UNIT));
-    shows(BATS_VERB_TASKS, "--where take(1) bag.txt", 2,
-          "no such function: take", NULL);
-    shows(BATS_VERB_TASKS, "--where text(1)=1 bag.txt", 2,
-          "no such function: text", NULL);
 }
 
 /* A record of tasks with these commands, which took this long. */

@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-
 /* ---- what is written ---- */
 
 TEST_IN_DIRECTORY(a_session_is_there_for_sql)
@@ -104,9 +103,7 @@ TEST_IN_DIRECTORY(fnv_1a_has_its_published_value)
 
 TEST_IN_DIRECTORY(a_closed_record_is_one_plain_file)
 {
-    struct bats_record *r = open_with_tasks(1);
-    begin(r, 1);
-    close_record(r);
+    leave_record();
     assert_int_equal(access(PATH "-wal", F_OK), -1);
     assert_int_equal(access(PATH "-shm", F_OK), -1);
     assert_string_equal(ask(PATH, "PRAGMA journal_mode"), "delete");
@@ -472,9 +469,7 @@ TEST_IN_DIRECTORY(an_empty_file_is_a_new_record)
 
 TEST_IN_DIRECTORY(another_schema_is_refused)
 {
-    struct bats_record *r = open_with_tasks(1);
-    begin(r, 1);
-    close_record(r);
+    leave_record();
     ask(PATH, "PRAGMA user_version = 9");
     refused(PATH, BATS_EINPUT,
             "was written by a newer bats-mpi (schema 9, this one knows 8)");
@@ -540,9 +535,8 @@ TEST_IN_DIRECTORY(tasks_with_the_same_values_are_the_same)
 
 TEST_IN_DIRECTORY(create_refuses_an_earlier_run)
 {
-    struct bats_record *r = open_with_tasks(1);
-    begin(r, 1);
-    close_record(r);
+    struct bats_record *r;
+    leave_record();
     assert_int_equal(bats_record_create(PATH, &r, &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, PATH " exists"));
 }
@@ -623,9 +617,7 @@ TEST_IN_DIRECTORY(a_record_without_a_session_is_not_kept)
 
 TEST_IN_DIRECTORY(a_read_only_place_is_refused)
 {
-    struct bats_record *r = open_with_tasks(1);
-    begin(r, 1);
-    close_record(r);
+    leave_record();
     assert_int_equal(chmod(PATH, 0444), 0);
     assert_int_equal(chmod(directory, 0555), 0);
     in_child(be_nobody);
