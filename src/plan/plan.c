@@ -189,41 +189,29 @@ static int find_best_effort(struct planner *p, struct choice *c)
     double most = (double)c->windows * first->rate;
     double perfect = tasks_bound(p, p->windows_max);
     int64_t from = least_windows(p, most * (1 - TOLERANCE));
-    int64_t last = windows_for_others(p, most);
-    int64_t k, share;
-
+    int64_t last = windows_for_others(p, most * (1 - TOLERANCE)), k;
+    bool found = false;
     if (from < p->windows_min)
         from = p->windows_min;
-
+    /* Upwards, so that of equals the smallest k stays. */
     for (int64_t before = from - 1; before < last; before = k) {
-        if (most * (1 + NEARLY) >= perfect || p->knapsack.patience < 0)
+        if ((found && most * (1 + NEARLY) >= perfect) ||
+            p->knapsack.patience < 0)
             break;
-        share = p->budget / (before + 1);
+        int64_t share = p->budget / (before + 1);
         k = p->budget / share;
-        double target = most * (1 + ROUNDING) / (double)k;
-        if (search(p, share, target, false, &c->best)) {
-            c->windows = k;
-            c->capacity = share;
-            most = c->best.rate * (double)k;
-            last = windows_for_others(p, most);
-        }
+        double least = most * (found ? 1 + TOLERANCE : 1 - TOLERANCE);
+        if (!search(p, share, least / (double)k, false, &c->best))
+            continue;
+        found = true;
+        c->windows = k;
+        c->capacity = share;
+        most = c->best.rate * (double)k;
+        last = windows_for_others(p, most);
     }
-    /* The smallest k among equals. */
-    double tie = most * (1 - TOLERANCE);
-    last = windows_for_others(p, tie);
-    if (c->windows > last)
-        use_one_type(p, tie, last, c);
-    for (int64_t before = from - 1; before + 1 < c->windows; before = k) {
-        if (before >= last || p->knapsack.patience < 0)
-            break;
-        share = p->budget / (before + 1);
-        k = p->budget / share;
-        if (search(p, share, tie / (double)k, true, &c->best)) {
-            c->windows = k;
-            c->capacity = share;
-        }
-    }
-    c->target = tie / (double)c->windows;
+    if (!found)
+        use_one_type(p, most * (1 - TOLERANCE), last, c);
+    c->target = most * (1 - TOLERANCE) / (double)c->windows;
     return 0;
 }
 
