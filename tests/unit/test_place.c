@@ -109,9 +109,11 @@ TEST(deadline_and_budget_say_where_tasks_run)
     assert_int_equal(w->status.charged, 10 * BATS_UNIT);
 }
 
-/* By hand, the soonest end of all schedules that cost no more. */
+/* By hand, the soonest end of all schedules that cost no more; and the least
+ * cost of those that end by then. */
 TEST(flow_ends_as_soon_as_the_money_allows)
 {
+    struct bats_graph g;
     static const struct {
         bats_money budget;
         bats_time end;
@@ -122,6 +124,14 @@ TEST(flow_ends_as_soon_as_the_money_allows)
         assert_int_equal(w->status.done, 4);
         assert_true(w->status.charged <= w->o.sched.budget);
         assert_int_equal(w->makespan, by_hand[i % 4].end * BATS_SECOND);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        prepare(&bats_policy_flow, 4, &g, edges, 4);
+        w->o.sched.goal.deadline = by_hand[i].end * BATS_SECOND;
+        w->o.sched.goal.minimize = BATS_MINIMIZE_COST;
+        play();
+        bats_graph_release(&g);
+        assert_int_equal(w->status.charged, by_hand[i].budget * BATS_UNIT);
     }
 }
 

@@ -14,6 +14,13 @@ static double bound(const struct bats_bound_problem *p, bats_money budget)
     return makespan;
 }
 
+static double cost_bound(const struct bats_bound_problem *p, bats_time end)
+{
+    double cost = 0;
+    assert_ok(bats_bound_cost(p, end, &cost, &err));
+    return cost;
+}
+
 /* ---- by hand ---- */
 
 /* Windows of 60; four machines of speed 1 at 2, two of speed 3 at 5. */
@@ -43,6 +50,9 @@ TEST(the_bound_of_small_bags_is_as_by_hand)
      * ten windows at 2). */
     assert_near(bound(&p, 20), 200, 0.5);
     assert_true(isinf(bound(&p, 19)));
+    assert_true(isinf(cost_bound(&p, 199)));
+    assert_near(cost_bound(&p, 200), 20, 0);
+    assert_near(cost_bound(&p, 600), 20, 0);
 }
 
 /* ---- every way to spend the budget ---- */
@@ -148,13 +158,6 @@ TEST(no_way_to_spend_the_budget_is_better)
 }
 
 /* ---- the least cost for a deadline ---- */
-
-static double cost_bound(const struct bats_bound_problem *p, bats_time end)
-{
-    double cost = 0;
-    assert_ok(bats_bound_cost(p, end, &cost, &err));
-    return cost;
-}
 
 /* The least that windows of the machines cost which do the work in time. */
 static double least_cost(const struct machines *m, int *n, int i,
