@@ -325,8 +325,8 @@ static bool is_withdrawn(const struct state *s, uint32_t machine)
            s->rest[machine].began_at == BATS_NEVER;
 }
 
-static const char *contradiction(const struct state *s,
-                                 const struct bats_event *ev)
+static const char *contradiction_of_machine(const struct state *s,
+                                            const struct bats_event *ev)
 {
     const struct machine *m = &s->machines[ev->machine];
     const struct machine_rest *rest = &s->rest[ev->machine];
@@ -368,9 +368,11 @@ static const char *contradiction(const struct state *s,
     }
 }
 
-/* The event concerns the whole run, not a machine. */
-static bool is_of_run(const struct state *s, const struct bats_event *ev)
+/* Why the event contradicts the state, or NULL. */
+static const char *contradiction(const struct state *s,
+                                 const struct bats_event *ev)
 {
+    bool is_open = s->run.is_open && ev->task < s->bag.n;
     switch (ev->type) {
     case BATS_EVENT_TICK:
     case BATS_EVENT_DRAIN:
@@ -380,19 +382,21 @@ static bool is_of_run(const struct state *s, const struct bats_event *ev)
     case BATS_EVENT_GO:
     case BATS_EVENT_KILLED:
     case BATS_EVENT_SHUT:
-        return true;
+        return NULL;
     case BATS_EVENT_ADDED:
-        return s->run.is_open && ev->task < s->bag.n &&
-               s->bag.state[s->bag.position[ev->task].i] ==
-                   BATS_TASK_LEFT_OUT &&
-               needs_may_add(s, ev->category, &ev->need);
+        is_open =
+            is_open &&
+            s->bag.state[s->bag.position[ev->task].i] == BATS_TASK_LEFT_OUT &&
+            needs_may_add(s, ev->category, &ev->need);
+        /* fall through */
     case BATS_EVENT_WITHDRAWN:
-        return s->run.is_open && ev->task < s->bag.n;
-    case BATS_EVENT_BILLED:
-        return s->money.terms.later && ev->machine == BATS_NO_MACHINE &&
-               ev->amount >= 0;
+        return is_open ? NULL : "the task cannot be added or withdrawn";
     default:
-        return false;
+        return ev->machine < s->n_machines ? contradiction_of_machine(s, ev)
+               : ev->type == BATS_EVENT_BILLED && s->money.terms.later &&
+                       ev->machine == BATS_NO_MACHINE && ev->amount >= 0
+                   ? NULL
+                   : "there is no such machine";
     }
 }
 
@@ -402,14 +406,7 @@ static int check_event(const struct state *s, bats_time now,
     if (now < 0 || now > TIME_MAX)
         return bats_error_set(err, BATS_EOVERFLOW,
                               "the time %lld is out of range", (long long)now);
-    if (is_of_run(s, ev))
-        return 0;
-    bool is_of_bag =
-        ev->type == BATS_EVENT_ADDED || ev->type == BATS_EVENT_WITHDRAWN;
-    const char *what = is_of_bag ? "the task cannot be added or withdrawn"
-                       : ev->machine < s->n_machines
-                           ? contradiction(s, ev)
-                           : "there is no such machine";
+    const char *what = contradiction(s, ev);
     return what ? bats_error_set(err, BATS_ESTATE,
                                  "%s: machine %u, slot %u, task %u", what,
                                  ev->machine, ev->slot, ev->task)

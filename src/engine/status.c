@@ -217,17 +217,10 @@ bool bats_sched_purse_status(const struct bats_sched *e, uint32_t purse,
     if (purse >= e->state.money.purses.n)
         return false;
     const struct purse *a = &e->state.money.purses.list[purse];
-    *status = (struct bats_purse_status){.name = a->name,
-                                         .budget = a->ledger.budget,
-                                         .charged = a->ledger.charged,
-                                         .held = a->ledger.held,
-                                         .deadline = a->deadline,
-                                         .left = a->left,
-                                         .done = a->done,
-                                         .failed = a->failed,
-                                         .skipped = a->skipped,
-                                         .unpaid = a->unpaid,
-                                         .ended = a->ended};
+    *status = a->is;
+    status->budget = a->ledger.budget;
+    status->charged = a->ledger.charged;
+    status->held = a->ledger.held;
     return true;
 }
 
@@ -238,7 +231,7 @@ void bats_sched_purses_soonest(const struct bats_sched *e, bats_time *soonest)
         soonest[i] = 0;
     state_longest_chain(s, soonest);
     for (uint32_t i = 0; i < s->money.purses.n; i++) {
-        const struct purse *a = &s->money.purses.list[i];
+        const struct bats_purse_status *a = &s->money.purses.list[i].is;
         /* A task that runs longer than expected may end at any moment. */
         bool overdue = a->left > 0 && a->deadline > 0 && s->now > a->deadline;
         soonest[i] += soonest[i] > 0 || overdue ? s->now : 0;

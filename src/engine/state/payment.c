@@ -106,7 +106,7 @@ double purses_pay(const struct state *s, size_t cluster)
         const struct purse *p = &s->money.purses.list[i];
         int64_t n = bats_ledger_affordable(&p->ledger,
                                            s->money.lease->first(s, cluster));
-        sum += smaller(slots * (double)n, p->left);
+        sum += smaller(slots * (double)n, p->is.left);
     }
     return sum;
 }

@@ -10,7 +10,7 @@ void purses_rank(struct state *s)
 {
     const struct purses *a = &s->money.purses;
     for (uint32_t i = 0; a->urgency && i < s->bag.n; i++) {
-        bats_time deadline = a->list[a->of[i]].deadline;
+        bats_time deadline = a->list[a->of[i]].is.deadline;
         a->urgency[i] =
             s->known.height[i] - (deadline > 0 ? deadline : BATS_LONGEST);
     }
@@ -89,18 +89,18 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
         const struct bats_purse *spec = &o->purses[i];
         bats_money budget =
             spec->budget > spec->charged ? spec->budget : spec->charged;
-        a->list[i] = (struct purse){.name = spec->name,
-                                    .deadline = spec->deadline,
+        a->list[i] = (struct purse){.is = {.name = spec->name,
+                                           .deadline = spec->deadline,
+                                           .ended = BATS_NEVER},
                                     .begin = spec->begin,
-                                    .is_news = true,
-                                    .ended = BATS_NEVER};
+                                    .is_news = true};
         bats_ledger_init(&a->list[i].ledger, budget, spec->charged);
         if (spec->begin > a->last_begin)
             a->last_begin = spec->begin;
         any_deadline |= spec->deadline > 0;
     }
     for (uint32_t i = 0; i < s->bag.n; i++) {
-        struct purse *p = &a->list[a->of[i]];
+        struct bats_purse_status *p = &a->list[a->of[i]].is;
         uint8_t state = s->bag.state[s->bag.position[i].i];
         p->done += state == BATS_TASK_DONE;
         p->failed += state == BATS_TASK_FAILED;
@@ -125,7 +125,7 @@ void purse_ended(struct state *s, uint32_t number, enum bats_task_state state)
 {
     if (s->money.purses.n == 0)
         return;
-    struct purse *p = purse_of(s, number);
+    struct bats_purse_status *p = &purse_of(s, number)->is;
     p->done += state == BATS_TASK_DONE;
     p->failed += state == BATS_TASK_FAILED;
     p->skipped += state == BATS_TASK_SKIPPED;

@@ -73,15 +73,12 @@ struct stakes {
 };
 
 struct purse {
-    const char *name;
+    struct bats_purse_status is; /* its money is the ledger's */
     struct bats_ledger ledger;
-    bats_time deadline;   /* 0: none */
     bats_time begin;      /* earliest start of its tasks */
     uint32_t first, last; /* list of its tasks waiting for money, by index */
     uint32_t n_waiting;   /* and their number */
     bool is_news;         /* money was freed */
-    uint32_t left, done, failed, skipped, unpaid;
-    bats_time ended;
 };
 
 struct purses {

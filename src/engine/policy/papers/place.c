@@ -180,7 +180,7 @@ double place_money_of_run(const struct state *s)
 double place_deadline(const struct state *s, uint32_t workflow)
 {
     bats_time own =
-        s->money.purses.n > 0 ? s->money.purses.list[workflow].deadline : 0;
+        s->money.purses.n > 0 ? s->money.purses.list[workflow].is.deadline : 0;
     double run = s->run.goal.deadline == BATS_NEVER
                      ? INFINITY
                      : (double)s->run.goal.deadline;
