@@ -408,14 +408,6 @@ static bool has_open(enum bats_verb verb, int argc, char **argv, int *n)
     return is_open && (verb == BATS_VERB_RUN || verb == BATS_VERB_ALLOC);
 }
 
-static bool is_given(const struct bats_settings *set, const char *name)
-{
-    for (size_t i = 0; i < bats_options_n; i++)
-        if (set->given[i] != NULL && strcmp(bats_options[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* With --open, BAG only names the record. */
 static int read_open(int n, char **words, struct bats_settings *set,
                      struct bats_error *err)
@@ -424,7 +416,7 @@ static int read_open(int n, char **words, struct bats_settings *set,
         "dry-run", "no-record", "keep-order", "choose", "profile",
         "results", "tagstring", "order",      "shuf"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (is_given(set, others[i]))
+        if (bats_settings_given(set, others[i]))
             return bats_refuse(err, "--open and --%s exclude each other",
                                others[i]);
     if (strcmp(set->policy, "bats") != 0 && strcmp(set->policy, "rr") != 0)

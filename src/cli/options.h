@@ -49,7 +49,6 @@ struct bats_settings {
     uint32_t sample_on;
     double confidence;
     const char *policy; /* ["bats"] */
-    bool policy_given;
     const char *strategy, *utility;
     const char *tail; /* [BATS_TAIL_DEFAULT] */
     bool no_replicate;
@@ -57,13 +56,11 @@ struct bats_settings {
     /* A run */
     bool dry_run, quiet, verbose, progress, bar;
     bool resume, resume_failed, retry_failed;
-    bool seed_given;
     bool shuffle;       /* --shuf */
     const char *order;  /* file, random, longest; NULL: as needed */
     uint32_t retries;   /* most executions of a failing task [1] */
     bats_time grace;    /* [5 s] */
     const char *bind;   /* none, core or numa ["core"] */
-    int64_t memory;     /* bytes; 0: not given */
     const char *record; /* file */
     bool no_record;
     const char *history; /* file */
@@ -141,6 +138,7 @@ enum bats_option_kind {
     BATS_OPTION_PERIOD,   /* a duration > 0 */
     BATS_OPTION_OUTPUT,   /* as BATS_OPTION_CHOICE, or "stream:DIR" */
     BATS_OPTION_SIZE,     /* bytes > 0 */
+    BATS_OPTION_KIB,      /* the same, stored in KiB, rounded up */
     BATS_OPTION_ENV,      /* names of variables; nothing is stored */
     BATS_OPTION_LIST,     /* a text, appended to a list */
     BATS_OPTION_SOURCE,   /* values of a sweep, appended to a list */
@@ -212,6 +210,10 @@ int bats_refused_option(int letter, const char *name, size_t n,
 /* BATS_EINPUT if a word of a sweep has {= PERL =}. */
 int bats_refused_words(const char *const *words, size_t n,
                        struct bats_error *err);
+
+/* True if an option of this name is given. */
+bool bats_settings_given(const struct bats_settings *settings,
+                         const char *name);
 
 /* True if the run continues from the sample in --profile. (For policy expert a
  * profile only describes the pools.) */

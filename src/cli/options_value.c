@@ -200,16 +200,18 @@ static int check_names(const char *text, struct bats_error *err)
     return 0;
 }
 
-static int parse_text(const char *text, const char **value,
-                      struct bats_error *err)
+static int parse_kib(const char *text, int64_t *kib, struct bats_error *err)
 {
-    *value = text;
-    return text[0] != '\0' ? 0 : bats_refuse(err, "the argument is empty");
+    int64_t bytes = 1;
+    int rc = bats_size_parse(text, &bytes, err);
+    *kib = (bytes - 1) / 1024 + 1;
+    return rc;
 }
 
-static int store_value(const struct bats_option *option, const char *text,
-                       void *value, struct bats_error *err)
+static int store(const struct bats_option *option, const char *text,
+                 struct bats_settings *settings, struct bats_error *err)
 {
+    void *value = (char *)settings + option->offset;
     switch (option->kind) {
     case BATS_OPTION_FLAG:
         *(bool *)value = true;
@@ -222,6 +224,8 @@ static int store_value(const struct bats_option *option, const char *text,
         return parse_period(text, value, err);
     case BATS_OPTION_SIZE:
         return bats_size_parse(text, value, err);
+    case BATS_OPTION_KIB:
+        return parse_kib(text, value, err);
     case BATS_OPTION_COUNT:
         return bats_count_parse(text, value, err);
     case BATS_OPTION_SMALL:
@@ -240,16 +244,6 @@ static int store_value(const struct bats_option *option, const char *text,
                             err);
     case BATS_OPTION_MORE:
         return parse_factor(text, 1.01, 1000, "1.01 to 1000", value, err);
-    default: /* TEXT */
-        return parse_text(text, value, err);
-    }
-}
-
-/* Stores a value that sets several settings, or none. */
-static int store(const struct bats_option *option, const char *text,
-                 struct bats_settings *settings, struct bats_error *err)
-{
-    switch (option->kind) {
     case BATS_OPTION_MONEY:
     case BATS_OPTION_BUDGET:
         settings->budget_from = "--budget";
@@ -262,9 +256,9 @@ static int store(const struct bats_option *option, const char *text,
         return add_to_list(text, settings, err);
     case BATS_OPTION_SYNC:
         return parse_sync(text, settings, err);
-    default:
-        return store_value(option, text, (char *)settings + option->offset,
-                           err);
+    default: /* TEXT */
+        *(const char **)value = text;
+        return text[0] != '\0' ? 0 : bats_refuse(err, "the argument is empty");
     }
 }
 
@@ -277,11 +271,17 @@ int bats_option_store(const struct bats_option *option, const char *text,
     if (store(option, text, settings, &why) != 0)
         return bats_refuse(err, "--%s: %s", option->name, why.text);
     settings->given[option - bats_options] = text != NULL ? text : "";
-    if (option->offset == offsetof(struct bats_settings, run.engine.seed))
-        settings->seed_given = true;
-    if (option->offset == offsetof(struct bats_settings, policy))
-        settings->policy_given = true;
     return 0;
+}
+
+bool bats_settings_given(const struct bats_settings *settings,
+                         const char *name)
+{
+    for (size_t i = 0; i < bats_options_n; i++)
+        if (settings->given[i] != NULL &&
+            strcmp(bats_options[i].name, name) == 0)
+            return true;
+    return false;
 }
 
 /* ---- for the record ---- */
@@ -304,8 +304,9 @@ static json_t *given_json(const struct bats_settings *set)
 
 json_t *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
 {
-    int64_t memory_kib = set->memory > 0 ? (set->memory - 1) / 1024 + 1
-                                         : bats_batch_memory(false);
+    int64_t memory_kib = set->run.need.memory_kib > 0
+                             ? set->run.need.memory_kib
+                             : bats_batch_memory(false);
     json_t *object =
         json_pack("{s:s, s:o, s:o}", "verb", bats_verbs[verb].name, "bag",
                   bats_json_text(set->bag), "given", given_json(set));

@@ -261,7 +261,6 @@ struct bats_need bats_past_need(const struct bats_settings *set)
 {
     struct bats_need need = set->run.need;
     need.cores = need.cores > 0 ? need.cores : 1;
-    need.memory_kib = set->memory > 0 ? (set->memory - 1) / 1024 + 1 : 0;
     return need;
 }
 

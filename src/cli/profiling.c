@@ -12,9 +12,9 @@
 #include "cli/cli.h"
 #include "cli/deadline.h"
 #include "cli/estimation.h"
+#include "report/progress.h"
 #include "report/schedules.h"
 #include "report/snapshot.h"
-#include "report/progress.h"
 #include "report/words.h"
 
 /* ---- the profile ---- */

@@ -196,18 +196,12 @@ static struct bats_goal goal_of(const struct bats_settings *set)
     return goal;
 }
 
-static int64_t bytes_in_kib(int64_t bytes)
-{
-    return bytes > 0 ? (bytes - 1) / 1024 + 1 : 0;
-}
-
 static struct bats_run_options plain_options(const struct bats_settings *set)
 {
     struct bats_run_options options = set->run;
     options.engine.policy = bats_policy_find(set->policy);
     options.engine.goal = goal_of(set);
     options.engine.rules.retries = set->retries > 0 ? set->retries - 1 : 0;
-    options.need.memory_kib = bytes_in_kib(set->memory);
     options.bind = strcmp(set->bind, "none") == 0   ? BATS_BIND_NONE
                    : strcmp(set->bind, "numa") == 0 ? BATS_BIND_NUMA
                                                     : BATS_BIND_CORE;
@@ -225,8 +219,8 @@ static bool is_in_order(const struct bats_settings *set,
 {
     if (set->order != NULL)
         return strcmp(set->order, "random") != 0;
-    return bats_settings_is_plain(set) && !set->shuffle && !set->seed_given &&
-           !options->engine.sampling.on &&
+    return bats_settings_is_plain(set) && !set->shuffle &&
+           !bats_settings_given(set, "seed") && !options->engine.sampling.on &&
            options->engine.policy != &bats_policy_expert;
 }
 
@@ -254,7 +248,7 @@ static void choose_policy(const struct bats_request *r, enum bats_verb verb,
                           struct bats_settings *set)
 {
     bool others = verb == BATS_VERB_SAMPLE || set->choose != NULL || set->open;
-    if (!set->policy_given && !others && r->clusters != NULL)
+    if (!bats_settings_given(set, "policy") && !others && r->clusters != NULL)
         set->policy = bats_policy_name(bats_policy_default(
             any_unreliable(r->clusters), r->clusters->billing,
             set->run.engine.rules.timeout > 0 ||
@@ -309,7 +303,7 @@ static void load(struct bats_request *r, const struct bats_settings *set)
                  "--wd: the files of a workflow are found where it is "
                  "started; cd %s first",
                  set->run.workdir);
-    if (set->run.limits_memory && set->memory == 0 &&
+    if (set->run.limits_memory && set->run.need.memory_kib == 0 &&
         bats_bagfile_most(r->bag).memory_kib == 0)
         bats_die(BATS_EINPUT, "--memory-limit: no task says what memory it "
                               "needs; give --memory SIZE");
@@ -340,7 +334,7 @@ void bats_request_init(struct bats_request *r, enum bats_verb verb,
     load_profile(set, r);
     r->once = choose_copies(set, r->bag, options);
     resolve_budget(set, options);
-    if (!set->seed_given)
+    if (!bats_settings_given(set, "seed"))
         options->engine.seed = random_seed();
     if (set->welcome == NULL)
         return;

@@ -45,7 +45,8 @@ TEST(run_needs_nothing_but_a_bag)
     assert_true(set.run.silence_us == 60 * BATS_SECOND);
     assert_true(set.run.window == 0 && set.run.engine.monitor_interval == 0);
     assert_true(set.run.time_scale == 1);
-    assert_false(set.seed_given || set.quiet || set.tag || set.dry_run);
+    assert_false(bats_settings_given(&set, "seed") || set.quiet || set.tag ||
+                 set.dry_run);
     assert_true(set.run.sync_us == 100000 && set.run.sync_events == 1000);
     assert_null(set.clusters);
     assert_null(set.output);
@@ -63,7 +64,8 @@ TEST(every_option_of_run_arrives)
     assert_true(set.run.window == 5400 * BATS_SECOND);
     assert_string_equal(set.policy, "rr");
     assert_true(set.run.engine.monitor_interval == 300 * BATS_SECOND);
-    assert_true(set.run.engine.seed == 42 && set.seed_given);
+    assert_true(set.run.engine.seed == 42 &&
+                bats_settings_given(&set, "seed"));
     assert_true(set.run.master_works && set.tag);
     assert_true(set.grace == 250000);
     assert_true(set.run.silence_us == 120 * BATS_SECOND);

@@ -282,9 +282,10 @@ void bats_frontier_find(const struct bats_settings *set,
         .model = m,
         .n_plays = n_plays,
         .list = bats_have(calloc(BATS_CANDIDATES_MAX, sizeof *s->list))};
-    bats_must(bats_plays_create(m, n_plays,
-                                set->seed_given ? set->run.engine.seed : 1,
-                                &plays, &bats_why));
+    bats_must(bats_plays_create(
+        m, n_plays,
+        bats_settings_given(set, "seed") ? set->run.engine.seed : 1, &plays,
+        &bats_why));
     s->n_grid = s->n = bats_candidates_grid(m->n_unreliable, m->n_reliable,
                                             m->noticed > 0, s->list);
     add_static(set, s);

@@ -16,9 +16,9 @@
 #include "input/clusters_file.h"
 #include "input/workflow/workflow.h"
 #include "report/page.h"
+#include "report/progress.h"
 #include "report/sbatch.h"
 #include "report/schedules.h"
-#include "report/progress.h"
 #include "report/words.h"
 #include "util/json.h"
 

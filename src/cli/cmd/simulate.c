@@ -312,7 +312,7 @@ static void overrule(struct bats_scenario *scenario,
         scenario->engine.billing.lease == 0)
         bats_die(BATS_EINPUT, "--minimize cost needs a deadline, or jobs with "
                               "leases");
-    if (!set->seed_given)
+    if (!bats_settings_given(set, "seed"))
         return;
     if (set->run.engine.seed == 0 || set->run.engine.seed > UINT32_MAX)
         bats_die(BATS_EINPUT, "--seed: the seed of a scenario is from 1 to %u",

@@ -5,9 +5,9 @@
 
 #include "cli/cli.h"
 #include "cli/look.h"
+#include "report/live.h"
 #include "report/recorded.h"
 #include "report/table.h"
-#include "report/live.h"
 #include "report/words.h"
 #include "report/workflows.h"
 #include "util/json.h"
