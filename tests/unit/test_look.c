@@ -13,14 +13,16 @@
 static char said[16384];
 static int code;
 
-static void say(enum bats_verb verb, const char *arguments)
+/* The words begin with the verb. */
+static void say(const char *line)
 {
-    char words[256], *argv[8] = {"verb"};
-    int argc = 1;
-    snprintf(words, sizeof words, "%s", arguments);
+    char words[256], *argv[8];
+    int argc = 0;
+    enum bats_verb verb;
+    snprintf(words, sizeof words, "%s", line);
     for (char *w = strtok(words, " "); w != NULL; w = strtok(NULL, " "))
         argv[argc++] = w;
-
+    assert_true(bats_verb_find(argv[0], &verb));
     fflush(NULL);
     int fd = open("said", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
     assert_true(fd >= 0);
@@ -46,12 +48,11 @@ static void has(const char *text)
 }
 
 /* The verb ends with this exit code, and says the texts, up to NULL. */
-static void shows(enum bats_verb verb, const char *arguments, int expected,
-                  ...)
+static void shows(const char *line, int expected, ...)
 {
     va_list texts;
     const char *text;
-    say(verb, arguments);
+    say(line);
     assert_int_equal(code, expected);
     va_start(texts, expected);
     while ((text = va_arg(texts, const char *)) != NULL)
@@ -116,7 +117,7 @@ TEST_IN_DIRECTORY(status_shows_counts_and_money)
 {
     struct bats_record *r = make_record(600 * BATS_UNIT);
     /* The bag means the record beside it. */
-    shows(BATS_VERB_STATUS, "bag.txt", 0, "bag.txt: running\n",
+    shows("status bag.txt", 0, "bag.txt: running\n",
           "tasks     5: 1 done, 1 failed, 1 running, 2 pending\n",
           "charged   22 of 600 SU, windows of 1h, policy bats, seed 42\n"
           "options   --retries 2\n\ncluster",
@@ -125,29 +126,28 @@ TEST_IN_DIRECTORY(status_shows_counts_and_money)
           "fast          8         2     0     1        2       16     0"
           "       1   ~2m\n~ is a guess: ",
           NULL);
-    shows(BATS_VERB_STATUS, "--json " PATH, 0, "\"live\": true",
-          "\"charged\": \"22\"", "\"pending\": 2", "\"retries\": \"2\"",
+    shows("status --json " PATH, 0, "\"live\": true", "\"charged\": \"22\"",
+          "\"pending\": 2", "\"retries\": \"2\"",
           "\"losses\": 0" /* of the engine's rules */, NULL);
     bats_record_abandon(r);
-    shows(BATS_VERB_STATUS, PATH, 0, "bag.txt: interrupted", NULL);
+    shows("status " PATH, 0, "bag.txt: interrupted", NULL);
 }
 
 TEST_IN_DIRECTORY(tasks_are_listed_by_state_and_time)
 {
     bats_record_abandon(make_record(600 * BATS_UNIT));
-    shows(BATS_VERB_TASKS, "--failed bag.txt", 0,
-          "      1  failed        1  exit 3",
+    shows("tasks --failed bag.txt", 0, "      1  failed        1  exit 3",
           "\nwhy tasks failed\n  task 1 on f1, exit 3, nothing on standard "
           "error\n",
           NULL);
     assert_null(strstr(said, "  pending"));
-    say(BATS_VERB_TASKS, "--state pending --json bag.txt");
+    say("tasks --state pending --json bag.txt");
     assert_string_equal(said,
                         "{\"task\":3,\"state\":\"pending\",\"attempts\":0,"
                         "\"command\":\"task 2\",\"line\":3}\n"
                         "{\"task\":4,\"state\":\"pending\",\"attempts\":0,"
                         "\"command\":\"task 3\",\"line\":4}\n");
-    shows(BATS_VERB_TASKS, "--slowest 1 bag.txt", 0, "      2  done ", NULL);
+    shows("tasks --slowest 1 bag.txt", 0, "      2  done ", NULL);
     assert_null(strstr(said, "failed"));
 }
 
@@ -175,15 +175,15 @@ TEST_IN_DIRECTORY(tasks_are_sorted_as_they_lie)
     ask(PATH, "UPDATE task_now SET place = -place,"
               " number = (number + 2) % 6 + 1");
     ask(PATH, "UPDATE task SET number = (number + 2) % 6 + 1");
-    say(BATS_VERB_TASKS, "--json " PATH);
+    say("tasks --json " PATH);
     has("{\"task\":4,\"state\":\"done\",\"attempts\":1,\"command\":\"task 0\","
         "\"line\":1,");
     assert_string_equal(numbers(), "1 2 3 4 5 6 ");
-    say(BATS_VERB_TASKS, "--slowest 3 --json " PATH);
+    say("tasks --slowest 3 --json " PATH);
     assert_string_equal(numbers(), "3 2 1 ");
-    say(BATS_VERB_TASKS, "--where (number>2)and(line<>2) --json " PATH);
+    say("tasks --where (number>2)and(line<>2) --json " PATH);
     assert_string_equal(numbers(), "3 4 6 ");
-    say(BATS_VERB_TASKS, "--failed --json " PATH);
+    say("tasks --failed --json " PATH);
     assert_string_equal(numbers(), "3 ");
 }
 
@@ -218,7 +218,7 @@ TEST_IN_DIRECTORY(lines_are_those_of_jansson_and_printf)
 {
     int n = 0;
     make_odd_record();
-    say(BATS_VERB_TASKS, "--json " PATH);
+    say("tasks --json " PATH);
     for (char *line = strtok(said, "\n"); line != NULL; n++) {
         json_t *value = json_loads(line, 0, NULL);
         char *same = json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII |
@@ -230,7 +230,7 @@ TEST_IN_DIRECTORY(lines_are_those_of_jansson_and_printf)
         line = strtok(NULL, "\n");
     }
     assert_int_equal(n, 8);
-    say(BATS_VERB_TASKS, PATH);
+    say("tasks " PATH);
     assert_string_equal(
         said, "   task  state     tries  end                  took       "
               "cpu  host          command\n"
@@ -255,7 +255,7 @@ TEST_IN_DIRECTORY(lines_are_those_of_jansson_and_printf)
 TEST_IN_DIRECTORY(the_log_is_in_order)
 {
     bats_record_abandon(make_record(600 * BATS_UNIT));
-    say(BATS_VERB_LOG, "bag.txt");
+    say("log bag.txt");
     assert_int_equal(code, 0);
     static const char *const lines[] = {
         "session 1\n",
@@ -282,33 +282,31 @@ TEST_IN_DIRECTORY(the_log_is_in_order)
 TEST_IN_DIRECTORY(why_has_an_answer_for_machines_and_tasks)
 {
     struct bats_record *r = make_record(600 * BATS_UNIT);
-    shows(BATS_VERB_WHY, "bag.txt", 0,
+    shows("why bag.txt", 0,
           "2 pending: 2 tasks are waiting for a free slot on 1 machine, in "
           "random order\n",
           "fast-1 on f1: parked since 1h: the plan made at 10m (sampled) "
           "holds 0 machines of cluster fast\n",
           "slow-1 on s1: held since 0s and runs task 5; its window ends at 2h",
           "fast-2 on f2: lost at 1m: it is silent\n", NULL);
-    shows(BATS_VERB_WHY, "bag.txt fast-1", 0,
+    shows("why bag.txt fast-1", 0,
           "1 execution ended there; 1 window charged, 8 SU in all\n",
           "        1h  park       fast-1\n", NULL);
     assert_null(strstr(said, "slow-1"));
-    shows(BATS_VERB_WHY, "bag.txt 1", 0,
+    shows("why bag.txt 1", 0,
           "task 1, line 1: task 0\nfailed: exit 3 after 2s on f1\n", NULL);
-    shows(BATS_VERB_WHY, "bag.txt task 3", 0, "pending: 2 tasks are waiting",
-          NULL);
-    shows(BATS_VERB_WHY, "bag.txt 6", 2, "there is no task 6", NULL);
-    shows(BATS_VERB_WHY, "bag.txt none-1", 2, "there is no machine 'none-1'",
-          NULL);
+    shows("why bag.txt task 3", 0, "pending: 2 tasks are waiting", NULL);
+    shows("why bag.txt 6", 2, "there is no task 6", NULL);
+    shows("why bag.txt none-1", 2, "there is no machine 'none-1'", NULL);
     bats_record_abandon(r);
-    shows(BATS_VERB_WHY, "bag.txt 5", 0,
+    shows("why bag.txt 5", 0,
           "running when the record ended: the run was interrupted", NULL);
 }
 
 TEST_IN_DIRECTORY(why_tells_of_money)
 {
     struct bats_record *r = make_record(29 * BATS_UNIT);
-    shows(BATS_VERB_WHY, "bag.txt fast-1", 0,
+    shows("why bag.txt fast-1", 0,
           "parked since 1h: 7 are left of the budget, a window costs 8 SU\n",
           NULL);
     bats_record_abandon(r);
@@ -316,7 +314,7 @@ TEST_IN_DIRECTORY(why_tells_of_money)
     begin(r, 22 * BATS_UNIT);
     assert_ok(bats_record_finish(r, 1, BATS_FINISH_BUDGET, 0, 4, &err));
     close_record(r);
-    shows(BATS_VERB_WHY, "bag.txt fast-1", 0,
+    shows("why bag.txt fast-1", 0,
           "never acquired: the budget is used up: 22 of 22 SU are charged",
           NULL);
 }
@@ -324,30 +322,30 @@ TEST_IN_DIRECTORY(why_tells_of_money)
 TEST_IN_DIRECTORY(record_recover_says_what_it_saved)
 {
     bats_record_abandon(make_record(600 * BATS_UNIT));
-    shows(BATS_VERB_RECORD, "recover bag.txt", 0,
+    shows("record recover bag.txt", 0,
           PATH ".recovered: 5 tasks, 2 executions\n"
                "The record is whole: nothing is lost.\n",
           NULL);
-    shows(BATS_VERB_RECORD, "recover bag.txt", 2,
-          PATH ".recovered: the file exists", NULL);
-    shows(BATS_VERB_RECORD, "discover bag.txt", 2,
+    shows("record recover bag.txt", 2, PATH ".recovered: the file exists",
+          NULL);
+    shows("record discover bag.txt", 2,
           "expected 'record recover' or 'record verify'", NULL);
 }
 
 TEST_IN_DIRECTORY(what_is_no_record_is_refused)
 {
-    const enum bats_verb verbs[] = {BATS_VERB_STATUS, BATS_VERB_LOG,
-                                    BATS_VERB_TASKS, BATS_VERB_WHY};
+    static const char *const verbs[] = {"status", "log", "tasks", "why"};
+    char line[64];
     bats_record_abandon(make_record(600 * BATS_UNIT));
     ask(PATH, "PRAGMA user_version = 4");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        shows(verbs[i], "nothing", 2, "nothing: there is no such record",
-              NULL);
-        shows(verbs[i], "/etc/passwd", 2, "/etc/passwd is not a run record",
-              NULL);
-        shows(verbs[i], "", 2, "the record of the run is missing", NULL);
-        shows(verbs[i], "bag.txt", 2,
-              "was written by an older bats-mpi (schema 4, this one knows 8)",
+        shows(verbs[i], 2, "the record of the run is missing", NULL);
+        snprintf(line, sizeof line, "%s nothing", verbs[i]);
+        shows(line, 2, "nothing: there is no such record", NULL);
+        snprintf(line, sizeof line, "%s /etc/passwd", verbs[i]);
+        shows(line, 2, "/etc/passwd is not a run record", NULL);
+        snprintf(line, sizeof line, "%s bag.txt", verbs[i]);
+        shows(line, 2, "was written by an older bats-mpi (schema 4, this one ",
               NULL);
     }
 }

@@ -12,8 +12,9 @@
 static struct bats_settings set;
 
 /* Parses the words of `line`, divided by blanks. */
-static int parse(enum bats_verb verb, const char *line)
+static int parse(const char *name, const char *line)
 {
+    enum bats_verb verb;
     static char text[1024];
     char *argv[WORDS_MAX + 1] = {"bats-mpi"};
     int argc = 1;
@@ -21,10 +22,11 @@ static int parse(enum bats_verb verb, const char *line)
     for (char *w = strtok(text, " "); w != NULL; w = strtok(NULL, " "))
         argv[argc++] = w;
     err = (struct bats_error){0};
+    assert_true(bats_verb_find(name, &verb));
     return bats_options_parse(verb, argc, argv, &set, &err);
 }
 
-static void takes(enum bats_verb verb, const char *line)
+static void takes(const char *verb, const char *line)
 {
     if (parse(verb, line) != 0)
         fail_msg("%s: %s", line, err.text);
@@ -32,7 +34,7 @@ static void takes(enum bats_verb verb, const char *line)
 
 static void run_takes(const char *line)
 {
-    takes(BATS_VERB_RUN, line);
+    takes("run", line);
 }
 
 TEST(run_needs_nothing_but_a_bag)
@@ -82,30 +84,29 @@ TEST(every_option_of_run_arrives)
 
 TEST(other_verbs_have_options_of_their_own)
 {
-    takes(BATS_VERB_PLAN, "--tasks 1000 --runtime a=15m,b=4m -c c.ini -b 900 "
-                          "-w 60m --json");
+    takes("plan", "--tasks 1000 --runtime a=15m,b=4m -c c.ini -b 900 "
+                  "-w 60m --json");
     assert_string_equal(set.tasks, "1000");
     assert_true(set.json);
     assert_string_equal(set.runtime, "a=15m,b=4m");
     assert_true(set.run.window == 60 * BATS_MINUTE);
     assert_null(set.json_file);
-    takes(BATS_VERB_PLAN,
-          "p.json --confidence 0.95 --deadline 4h --frontier --csv");
+    takes("plan", "p.json --confidence 0.95 --deadline 4h --frontier --csv");
     assert_string_equal(set.words[0], "p.json");
     assert_true(set.confidence > 0.949 && set.confidence < 0.951);
     assert_true(set.deadline.duration == 4 * BATS_HOUR && set.frontier &&
                 set.csv);
-    takes(BATS_VERB_OUTPUT, "--task 3 -t 5,7-9 --failed --stderr --tag bag");
+    takes("output", "--task 3 -t 5,7-9 --failed --stderr --tag bag");
     assert_int_equal(set.n_task, 2);
     assert_string_equal(set.task[0], "3");
     assert_string_equal(set.task[1], "5,7-9");
     assert_true(set.failed && set.err && set.tag && !set.all);
     assert_string_equal(set.words[0], "bag");
-    takes(BATS_VERB_TASKS, "--slowest 3 --state done r");
+    takes("tasks", "--slowest 3 --state done r");
     assert_string_equal(set.words[0], "r");
     assert_string_equal(set.state, "done");
     assert_true(set.slowest == 3 && !set.failed && !set.json);
-    takes(BATS_VERB_WHY, "r task 3");
+    takes("why", "r task 3");
     assert_string_equal(set.words[2], "3");
 }
 
@@ -140,72 +141,66 @@ TEST(output_says_where_it_goes)
 
 TEST(mistakes_are_named)
 {
-    static const struct {
-        enum bats_verb verb;
-        const char *line, *says;
-    } rows[] = {
-        {BATS_VERB_RUN, "", "the bag of tasks is missing"},
-        {BATS_VERB_RUN, "a b", "'b' is one argument too many: the bag is 'a'"},
-        {BATS_VERB_RUN, "--nonsense a", "there is no option --nonsense"},
-        {BATS_VERB_RUN, "--nonsense=3 a", "there is no option --nonsense"},
-        {BATS_VERB_RUN, "-qz a", "there is no option -z"},
-        {BATS_VERB_RUN, "--buget 3 a",
+    static const char *const rows[][3] = {
+        {"run", "", "the bag of tasks is missing"},
+        {"run", "a b", "'b' is one argument too many: the bag is 'a'"},
+        {"run", "--nonsense a", "there is no option --nonsense"},
+        {"run", "--nonsense=3 a", "there is no option --nonsense"},
+        {"run", "-qz a", "there is no option -z"},
+        {"run", "--buget 3 a",
          "there is no option --buget; did you mean --budget?"},
-        {BATS_VERB_RUN, "--polciy=rr a",
+        {"run", "--polciy=rr a",
          "there is no option --polciy; did you mean --policy?"},
-        {BATS_VERB_RUN, "--sbatsh a", "there is no option --sbatsh"},
-        {BATS_VERB_RUN, "staus bag",
+        {"run", "--sbatsh a", "there is no option --sbatsh"},
+        {"run", "staus bag",
          "'bag' is one argument too many: the bag is 'staus'; did you mean "
          "'bats-mpi status'?"},
-        {BATS_VERB_RUN, "--m a",
+        {"run", "--m a",
          "--m may mean --max-args, --max-replace-args, --machine, --minimize, "
          "--monitor, --master-works, --memory, --memory-limit, --memfree, "
          "--max-output"},
-        {BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|P%|account"},
-        {BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|P%|account"},
-        {BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument"},
-        {BATS_VERB_RUN, "--policy best a",
+        {"run", "a --budget", "--budget needs AMOUNT|P%|account"},
+        {"run", "a -qb", "--budget needs AMOUNT|P%|account"},
+        {"run", "--tag=yes a", "--tag takes no argument"},
+        {"run", "--policy best a",
          "--policy: invalid value 'best'; expected one of " POLICIES},
-        {BATS_VERB_RUN, "--policy bat a",
+        {"run", "--policy bat a",
          "--policy: invalid value 'bat'; expected one of " POLICIES},
-        {BATS_VERB_RUN, "--window 0 a", "--window: it must be longer than 0"},
-        {BATS_VERB_RUN, "--output lines --results d bag",
+        {"run", "--window 0 a", "--window: it must be longer than 0"},
+        {"run", "--output lines --results d bag",
          "--results and --output exclude each other"},
-        {BATS_VERB_RUN, "--record-sync ,7 a",
+        {"run", "--record-sync ,7 a",
          "--record-sync: '' is not a duration such as 90, 15m, 1h30m or "
          "2-12:00:00"},
-        {BATS_VERB_RUN, "--record-sync 1s, a",
+        {"run", "--record-sync 1s, a",
          "--record-sync: '' is not a whole number"},
-        {BATS_VERB_RUN, "--timeout 0 a",
-         "--timeout: it must be longer than 0"},
-        {BATS_VERB_RUN, "--timeout % a",
-         "--timeout: '' is not a number above 0"},
-        {BATS_VERB_RUN, "--retries 256 a", "--retries: 256 is too large"},
-        {BATS_VERB_RUN, "--open --shuf",
-         "--open and --shuf exclude each other"},
-        {BATS_VERB_RUN, "--open a b",
+        {"run", "--timeout 0 a", "--timeout: it must be longer than 0"},
+        {"run", "--timeout % a", "--timeout: '' is not a number above 0"},
+        {"run", "--retries 256 a", "--retries: 256 is too large"},
+        {"run", "--open --shuf", "--open and --shuf exclude each other"},
+        {"run", "--open a b",
          "'b' is one argument too many: the driver follows --"},
-        {BATS_VERB_PLAN, "--joblog f", "there is no option --joblog"},
-        {BATS_VERB_PLAN, "--pipe a", "there is no option --pipe"},
-        {BATS_VERB_PLAN, "--confidence 0.4",
+        {"plan", "--joblog f", "there is no option --joblog"},
+        {"plan", "--pipe a", "there is no option --pipe"},
+        {"plan", "--confidence 0.4",
          "--confidence: '0.4' is not a number from 0.5 to 0.9999"},
-        {BATS_VERB_PLAN, "p q", "'q' is one argument too many"},
-        {BATS_VERB_OUTPUT, "--all",
+        {"plan", "p q", "'q' is one argument too many"},
+        {"output", "--all",
          "the run is missing: its bag, or the directory with its output (a "
          "bag called 'output' is run by the name ./output)"},
-        {BATS_VERB_OUTPUT, "a b", "'b' is one argument too many"},
-        {BATS_VERB_WHY, "r task 3 4", "'4' is one argument too many"},
-        {BATS_VERB_TASKS, "",
+        {"output", "a b", "'b' is one argument too many"},
+        {"why", "r task 3 4", "'4' is one argument too many"},
+        {"tasks", "",
          "the record of the run is missing (a bag called 'tasks' is run by "
          "the name ./tasks)"},
-        {BATS_VERB_TASKS, "--state lost r",
+        {"tasks", "--state lost r",
          "--state: invalid value 'lost'; expected one of "
          "pending|running|done|failed|skipped|removed"},
-        {BATS_VERB_STATUS, "--failed r", "there is no option --failed"},
+        {"status", "--failed r", "there is no option --failed"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(parse(rows[i].verb, rows[i].line), BATS_EINPUT);
-        assert_string_equal(err.text, rows[i].says);
+        assert_int_equal(parse(rows[i][0], rows[i][1]), BATS_EINPUT);
+        assert_string_equal(err.text, rows[i][2]);
     }
 }
 
@@ -232,7 +227,7 @@ TEST(values_are_read_strictly)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[128];
         snprintf(line, sizeof line, "%s bag", wrong[i]);
-        if (parse(BATS_VERB_RUN, line) != BATS_EINPUT)
+        if (parse("run", line) != BATS_EINPUT)
             fail_msg("accepted: %s", line);
         /* The sentence names the option. */
         assert_memory_equal(err.text, line, strcspn(line, " ="));
@@ -289,7 +284,7 @@ TEST(what_only_parallel_has_is_refused_by_name)
         {"a {=s/a/b/=} ::: a", "there are no Perl expressions {= =}: say"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(parse(BATS_VERB_RUN, cases[i].line), BATS_EINPUT);
+        assert_int_equal(parse("run", cases[i].line), BATS_EINPUT);
         err.text[strlen(cases[i].says)] = '\0';
         assert_string_equal(err.text, cases[i].says);
     }
@@ -306,11 +301,11 @@ TEST(budget_may_come_from_the_environment)
     run_takes("bag --budget account");
     assert_true(set.run.budget == BATS_BUDGET_ACCOUNT);
     setenv("BATS_BUDGET", "account", 1);
-    takes(BATS_VERB_CLUSTERS, "");
+    takes("clusters", "");
     assert_true(set.run.budget == BATS_BUDGET_ACCOUNT);
-    assert_int_equal(parse(BATS_VERB_PLAN, "profile"), BATS_EINPUT);
+    assert_int_equal(parse("plan", "profile"), BATS_EINPUT);
     setenv("BATS_BUDGET", "much", 1);
-    assert_int_equal(parse(BATS_VERB_RUN, "bag"), BATS_EINPUT);
+    assert_int_equal(parse("run", "bag"), BATS_EINPUT);
     assert_memory_equal(err.text, "BATS_BUDGET: ", 13);
     run_takes("bag --budget 1");
     run_takes("--help");
@@ -321,7 +316,7 @@ TEST(help_wins_over_a_missing_bag)
 {
     run_takes("--help");
     assert_true(set.help);
-    takes(BATS_VERB_PLAN, "-h --what");
+    takes("plan", "-h --what");
     assert_true(set.help);
 }
 
