@@ -28,6 +28,23 @@ static void expect_command(const struct bats_bagfile *bag, uint32_t i,
     bats_text_release(&text);
 }
 
+/* The tasks of a bag are these: a line "LINE COMMAND" for each. */
+static struct bats_bagfile *expect(const char *text, const char *expected)
+{
+    struct bats_bagfile *bag = load(text);
+    char is[2000] = "", *end = is;
+    struct bats_text command = {0};
+    for (uint32_t i = 0; i < bag->n_tasks; i++) {
+        ptrdiff_t n = bats_bagfile_command(bag, i, &command);
+        assert_int_equal(n, strlen(command.bytes));
+        end += sprintf(end, "%" PRIu32 " %s\n", bats_bagfile_line(bag, i),
+                       command.bytes);
+    }
+    assert_string_equal(is, expected);
+    bats_text_release(&command);
+    return bag;
+}
+
 /* `text` is a file of this length; what stands behind its path begins with
  * `expected`. */
 static void refuse_bytes(const char *text, size_t length, const char *expected)
@@ -52,39 +69,23 @@ static void refuse(const char *text, const char *expected)
 
 TEST(every_command_is_a_task_and_knows_its_line)
 {
-    struct bats_bagfile *bag = load("echo a\n"
-                                    "\n"
-                                    "# a comment\n"
-                                    "   # another\n"
-                                    " \t \n"
-                                    "  echo b # not a comment\n"
-                                    "echo 'c  '  \n");
-    assert_int_equal(bag->n_tasks, 3);
+    struct bats_bagfile *bag =
+        expect("echo a\n\n# a comment\n   # another\n \t \n"
+               "  echo b # not a comment\necho 'c  '  \n",
+               "1 echo a\n6 echo b # not a comment\n7 echo 'c  '  \n");
     assert_string_equal(bag->name, path);
     assert_false(bag->is_disbatch);
-    expect_command(bag, 0, "echo a", 1);
-    expect_command(bag, 1, "echo b # not a comment", 6);
-    expect_command(bag, 2, "echo 'c  '  ", 7);
     bats_bagfile_destroy(bag);
 }
 
 TEST(files_of_other_systems_and_habits_are_read)
 {
-    struct bats_bagfile *bag = load("a\r\n\r\n#c\r\nb\r\r\nc");
-    assert_int_equal(bag->n_tasks, 3);
-    expect_command(bag, 0, "a", 1);
-    expect_command(bag, 1, "b\r", 4);
-    expect_command(bag, 2, "c", 5);
-    bats_bagfile_destroy(bag);
-
-    bag = load("a\r");
-    expect_command(bag, 0, "a", 1);
-    bats_bagfile_destroy(bag);
-
-    bag = load("\xEF\xBB\xBF"
-               "a\n");
-    expect_command(bag, 0, "a", 1);
-    bats_bagfile_destroy(bag);
+    bats_bagfile_destroy(
+        expect("a\r\n\r\n#c\r\nb\r\r\nc", "1 a\n4 b\r\n5 c\n"));
+    bats_bagfile_destroy(expect("a\r", "1 a\n"));
+    bats_bagfile_destroy(expect("\xEF\xBB\xBF"
+                                "a\n",
+                                "1 a\n"));
 }
 
 /* The words of the first line, without blanks around them. */
@@ -150,14 +151,8 @@ static void expect_large_bag(const char *name)
     bats_bagfile_destroy(bag);
 }
 
-TEST(a_large_bag_is_complete)
-{
-    write_large_bag(fopen(path, "w"));
-    expect_large_bag(path);
-}
-
 /* No file size tells how much is to come. */
-TEST(a_large_bag_is_complete_through_a_pipe)
+TEST(a_large_bag_is_complete_in_a_file_and_through_a_pipe)
 {
     int ends[2];
     int saved = dup(STDIN_FILENO);
@@ -171,6 +166,8 @@ TEST(a_large_bag_is_complete_through_a_pipe)
     close(ends[1]);
     dup2(ends[0], STDIN_FILENO);
     expect_large_bag("-");
+    write_large_bag(fopen(path, "w"));
+    expect_large_bag(path);
     dup2(saved, STDIN_FILENO);
     close(saved);
     close(ends[0]);
@@ -181,66 +178,51 @@ TEST(a_large_bag_is_complete_through_a_pipe)
 
 TEST(prefix_and_suffix_hold_until_they_change)
 {
-    struct bats_bagfile *bag = load("a\n"
-                                    "#DISBATCH PREFIX cd /d ; \n"
-                                    "b\n"
-                                    "#DISBATCH SUFFIX  > log 2>&1\r\n"
-                                    "c\n"
-                                    "d\n"
-                                    "#DISBATCH prefix ( \n"
-                                    "e\n"
-                                    "#DISBATCH PREFIX\n"
-                                    "#DISBATCH SUFFIX \n"
-                                    "f\n"
-                                    "#DISBATCH SUFFIX unused");
-    assert_int_equal(bag->n_tasks, 6);
+    struct bats_bagfile *bag = expect("a\n"
+                                      "#DISBATCH PREFIX cd /d ; \n"
+                                      "b\n"
+                                      "#DISBATCH SUFFIX  > log 2>&1\r\n"
+                                      "c\n"
+                                      "d\n"
+                                      "#DISBATCH prefix ( \n"
+                                      "e\n"
+                                      "#DISBATCH PREFIX\n"
+                                      "#DISBATCH SUFFIX \n"
+                                      "f\n"
+                                      "#DISBATCH SUFFIX unused",
+                                      "1 a\n3 cd /d ; b\n"
+                                      "5 cd /d ; c > log 2>&1\n"
+                                      "6 cd /d ; d > log 2>&1\n"
+                                      "8 ( e > log 2>&1\n11 f\n");
     assert_true(bag->is_disbatch);
-    expect_command(bag, 0, "a", 1);
-    expect_command(bag, 1, "cd /d ; b", 3);
-    expect_command(bag, 2, "cd /d ; c > log 2>&1", 5);
-    expect_command(bag, 3, "cd /d ; d > log 2>&1", 6);
-    expect_command(bag, 4, "( e > log 2>&1", 8);
-    expect_command(bag, 5, "f", 11);
     bats_bagfile_destroy(bag);
 }
 
 TEST(repeat_exports_its_index)
 {
-    struct bats_bagfile *bag =
-        load("a\n"
-             "#DISBATCH REPEAT 3 ./run $DISBATCH_REPEAT_INDEX\n"
-             "#DISBATCH PREFIX time \n"
-             "#DISBATCH SUFFIX  | tail\n"
-             "b\n"
-             "#DISBATCH Repeat 5 start 100 step 50 ./x\n"
-             "c\n"
-             "#DISBATCH REPEAT 2\tSTEP 7\n"
-             "#DISBATCH REPEAT 1 start 4\n"
-             "#DISBATCH REPEAT 2 step 0 ./y\n"
-             "d\n");
-    assert_int_equal(bag->n_tasks, 17);
-    expect_command(bag, 0, "a", 1);
-    expect_command(bag, 1,
-                   "export DISBATCH_REPEAT_INDEX=0; ./run "
-                   "$DISBATCH_REPEAT_INDEX",
-                   2);
-    expect_command(bag, 3,
-                   "export DISBATCH_REPEAT_INDEX=2; ./run "
-                   "$DISBATCH_REPEAT_INDEX",
-                   2);
-    expect_command(bag, 4, "time b | tail", 5);
-    expect_command(bag, 5, "export DISBATCH_REPEAT_INDEX=100; time ./x | tail",
-                   6);
-    expect_command(bag, 9, "export DISBATCH_REPEAT_INDEX=300; time ./x | tail",
-                   6);
-    expect_command(bag, 10, "time c | tail", 7);
-    expect_command(bag, 11, "export DISBATCH_REPEAT_INDEX=0; time  | tail", 8);
-    expect_command(bag, 12, "export DISBATCH_REPEAT_INDEX=7; time  | tail", 8);
-    expect_command(bag, 13, "export DISBATCH_REPEAT_INDEX=4; time  | tail", 9);
-    expect_command(bag, 15, "export DISBATCH_REPEAT_INDEX=0; time ./y | tail",
-                   10);
-    expect_command(bag, 16, "time d | tail", 11);
-    bats_bagfile_destroy(bag);
+    bats_bagfile_destroy(expect(
+        "a\n"
+        "#DISBATCH REPEAT 2 ./run $DISBATCH_REPEAT_INDEX\n"
+        "#DISBATCH PREFIX time \n"
+        "#DISBATCH SUFFIX  | tail\n"
+        "b\n"
+        "#DISBATCH Repeat 2 start 100 step 50 ./x\n"
+        "#DISBATCH REPEAT 2\tSTEP 7\n"
+        "#DISBATCH REPEAT 1 start 4\n"
+        "#DISBATCH REPEAT 2 step 0 ./y\n"
+        "d\n",
+        "1 a\n"
+        "2 export DISBATCH_REPEAT_INDEX=0; ./run $DISBATCH_REPEAT_INDEX\n"
+        "2 export DISBATCH_REPEAT_INDEX=1; ./run $DISBATCH_REPEAT_INDEX\n"
+        "5 time b | tail\n"
+        "6 export DISBATCH_REPEAT_INDEX=100; time ./x | tail\n"
+        "6 export DISBATCH_REPEAT_INDEX=150; time ./x | tail\n"
+        "7 export DISBATCH_REPEAT_INDEX=0; time  | tail\n"
+        "7 export DISBATCH_REPEAT_INDEX=7; time  | tail\n"
+        "8 export DISBATCH_REPEAT_INDEX=4; time  | tail\n"
+        "9 export DISBATCH_REPEAT_INDEX=0; time ./y | tail\n"
+        "9 export DISBATCH_REPEAT_INDEX=0; time ./y | tail\n"
+        "10 time d | tail\n"));
 }
 
 TEST(repetitions_cost_no_memory)
@@ -256,38 +238,32 @@ TEST(repetitions_cost_no_memory)
 
 TEST(only_the_exact_mark_is_a_directive)
 {
-    struct bats_bagfile *bag = load("#disbatch BARRIER\n"
-                                    "# DISBATCH BARRIER\n"
-                                    "##DISBATCH BARRIER\n"
-                                    "#DISBATCHES BARRIER\n"
-                                    "a\n");
-    assert_int_equal(bag->n_tasks, 1);
+    struct bats_bagfile *bag =
+        expect("#disbatch BARRIER\n# DISBATCH BARRIER\n"
+               "##DISBATCH BARRIER\n#DISBATCHES BARRIER\na\n",
+               "5 a\n");
     assert_false(bag->is_disbatch);
     bats_bagfile_destroy(bag);
-
-    bag = load(" \t#DISBATCH PREFIX x \na\n");
+    bag = expect(" \t#DISBATCH PREFIX x \na\n", "2 x a\n");
     assert_true(bag->is_disbatch);
-    expect_command(bag, 0, "x a", 2);
     bats_bagfile_destroy(bag);
 }
 
 TEST(nodes_get_commands_of_their_own)
 {
-    struct bats_bagfile *bag = load("#DISBATCH PERENGINE START a  b\n"
-                                    "#DISBATCH PREFIX ( \n"
-                                    "#DISBATCH SUFFIX  )\n"
-                                    "#disbatch PERENGINE STOP ignored\n"
-                                    "#DISBATCH perengine start c\n"
-                                    "#DISBATCH PERENGINE stop d\n"
-                                    "e\n");
+    struct bats_bagfile *bag = expect("#DISBATCH PERENGINE START a  b\n"
+                                      "#DISBATCH PREFIX ( \n"
+                                      "#DISBATCH SUFFIX  )\n"
+                                      "#disbatch PERENGINE STOP ignored\n"
+                                      "#DISBATCH perengine start c\n"
+                                      "#DISBATCH PERENGINE stop d\n"
+                                      "e\n",
+                                      "7 ( e )\n");
     const struct bats_text *start = &bag->per_engine[0];
     assert_int_equal(start->n, sizeof "a  b\0( c )");
     assert_memory_equal(start->bytes, "a  b\0( c )", start->n);
-    const struct bats_text *stop = &bag->per_engine[1];
-    assert_int_equal(stop->n, sizeof "( d )");
-    assert_string_equal(stop->bytes, "( d )");
-    assert_int_equal(bag->n_tasks, 1);
-    expect_command(bag, 0, "( e )", 7);
+    assert_int_equal(bag->per_engine[1].n, sizeof "( d )");
+    assert_string_equal(bag->per_engine[1].bytes, "( d )");
     bats_bagfile_destroy(bag);
 }
 
@@ -352,43 +328,34 @@ TEST(more_tasks_than_can_be_counted_are_refused)
 
 TEST(sleep_is_the_built_in_task)
 {
-    bool is_builtin = false;
-    bats_time duration = -1;
-    assert_int_equal(
-        bats_builtin_parse("@sleep 1h30m", &is_builtin, &duration, NULL), 0);
-    assert_true(is_builtin);
-    assert_true(duration == 90 * BATS_MINUTE);
-    assert_int_equal(
-        bats_builtin_parse("@sleep \t 0.5 ", &is_builtin, &duration, NULL), 0);
-    assert_true(is_builtin);
-    assert_true(duration == 500000);
-    assert_int_equal(
-        bats_builtin_parse("sleep 1", &is_builtin, &duration, NULL), 0);
-    assert_false(is_builtin);
-    assert_int_equal(bats_builtin_parse("", &is_builtin, &duration, NULL), 0);
-    assert_false(is_builtin);
+    static const struct {
+        const char *command;
+        bats_time duration; /* -1: it is not built in */
+    } cases[] = {{"@sleep 1h30m", 90 * BATS_MINUTE},
+                 {"@sleep \t 0.5 ", 500000},
+                 {"sleep 1", -1},
+                 {"", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool is_builtin = false;
+        bats_time duration = -1;
+        assert_ok(bats_builtin_parse(cases[i].command, &is_builtin, &duration,
+                                     &err));
+        assert_int_equal(is_builtin, cases[i].duration >= 0);
+        assert_int_equal(duration, cases[i].duration);
+    }
 }
 
 TEST(once_is_a_mark_and_no_part_of_the_command)
 {
     static const bool once[] = {false, true, true, false, true,
                                 true,  true, true, false};
-    struct bats_bagfile *bag = load("a\n"
-                                    "@once b\n"
-                                    "  @once\t c 1\n"
-                                    "@sleep 1\n"
-                                    "@once @sleep 2\n"
-                                    "#DISBATCH REPEAT 2 @once d\n"
-                                    "#DISBATCH PREFIX p \n"
-                                    "@once e\n"
-                                    "f @once\n");
-    assert_int_equal(bag->n_tasks, 9);
-    expect_command(bag, 1, "b", 2);
-    expect_command(bag, 2, "c 1", 3);
-    expect_command(bag, 4, "@sleep 2", 5);
-    expect_command(bag, 5, "export DISBATCH_REPEAT_INDEX=0; d", 6);
-    expect_command(bag, 7, "p e", 8);
-    expect_command(bag, 8, "p f @once", 9);
+    struct bats_bagfile *bag =
+        expect("a\n@once b\n  @once\t c 1\n@sleep 1\n@once @sleep 2\n"
+               "#DISBATCH REPEAT 2 @once d\n#DISBATCH PREFIX p \n"
+               "@once e\nf @once\n",
+               "1 a\n2 b\n3 c 1\n4 @sleep 1\n5 @sleep 2\n"
+               "6 export DISBATCH_REPEAT_INDEX=0; d\n"
+               "6 export DISBATCH_REPEAT_INDEX=1; d\n8 p e\n9 p f @once\n");
     for (uint32_t i = 0; i < 9; i++)
         assert_int_equal(bats_bagfile_is_once(bag, i), once[i]);
     bats_bagfile_destroy(bag);
@@ -416,19 +383,11 @@ TEST(other_built_in_tasks_are_refused)
 
 TEST(directives_may_make_built_in_tasks_but_not_hide_them)
 {
-    struct bats_bagfile *bag = load("#DISBATCH REPEAT 3 @sleep 15m\n"
-                                    "#DISBATCH PREFIX @sleep \n"
-                                    "7\n"
-                                    "#DISBATCH REPEAT 2 8\n"
-                                    "#DISBATCH SUFFIX m\n"
-                                    "9\n");
-    assert_int_equal(bag->n_tasks, 7);
-    expect_command(bag, 2, "@sleep 15m", 1);
-    expect_command(bag, 3, "@sleep 7", 3);
-    expect_command(bag, 5, "@sleep 8", 4);
-    expect_command(bag, 6, "@sleep 9m", 6);
-    bats_bagfile_destroy(bag);
-
+    bats_bagfile_destroy(
+        expect("#DISBATCH REPEAT 2 @sleep 15m\n#DISBATCH PREFIX @sleep \n"
+               "7\n#DISBATCH REPEAT 1 8\n#DISBATCH SUFFIX m\n9\n",
+               "1 @sleep 15m\n1 @sleep 15m\n3 @sleep 7\n4 @sleep 8\n"
+               "6 @sleep 9m\n"));
     refuse("#DISBATCH PREFIX time \n\n@sleep 3\n",
            ":3: a built-in task cannot follow the PREFIX 'time '");
     refuse("#DISBATCH SUFFIX  > log\n@sleep 3\n",
@@ -543,19 +502,6 @@ TEST(mistakes_about_names_are_refused_with_their_line)
            ":2: these tasks wait for each other: ");
 }
 
-TEST(time_is_told_until_it_changes)
-{
-    struct bats_bagfile *bag = load("a\n#BATS time 2m\nb\n@sleep 5\n"
-                                    "#BATS time 1h\nc\n#BATS time 0\nd\n");
-    static const bats_time seconds[] = {0, 120, 5, 3600, 0};
-    assert_int_equal(bag->n_tasks, 5);
-    for (uint32_t i = 0; i < 5; i++)
-        assert_int_equal(bats_bagfile_time(bag, i), seconds[i] * BATS_SECOND);
-    bats_bagfile_destroy(bag);
-    refuse("#BATS time\na\n", ":1: #BATS time: '' is not");
-    refuse("#BATS time 2 m\na\n", ":1: not of the form '#BATS time DURATION'");
-}
-
 /* The name of the class of each task. */
 static void expect_classes(const struct bats_bagfile *bag,
                            const char *const *names)
@@ -567,72 +513,61 @@ static void expect_classes(const struct bats_bagfile *bag,
     }
 }
 
-/* The value that the bag gives task i; 0: none. */
-static struct bats_need need_of(const struct bats_bagfile *bag, uint32_t i)
+TEST(keys_hold_until_they_are_there_again)
 {
-    struct bats_need need = {0};
-    bats_bagfile_need(bag, i, &need);
-    return need;
+    static const struct {
+        const char *text;
+        struct {
+            int64_t cores, gpus, kib, seconds;
+        } tasks[7];
+    } bags[] = {
+        {"a\n#BATS time 2m\nb\n@sleep 5\n#BATS time 1h\nc\n#BATS time 0\nd\n",
+         {{0}, {.seconds = 120}, {.seconds = 5}, {.seconds = 3600}}},
+        {"a\n#BATS memory 2G\nb\n#DISBATCH REPEAT 2 start 1 c\n"
+         " #BATS  memory\t1025 \r\nd\n",
+         {{0},
+          {0, 0, 2 << 20, 0},
+          {0, 0, 2 << 20, 0},
+          {0, 0, 2 << 20, 0},
+          {0, 0, 2, 0}}},
+        {"a\n#BATS cores=4 time=1m\nb\n#BATS cores=1\nc\n",
+         {{0}, {4, 0, 0, 60}, {1, 0, 0, 60}}},
+        {"#!/bin/bash\n#HQ --name=x --cpus=4 --pin taskset\na\n"
+         "#HQ --cpus 2 --resource gpus/nvidia=1\nb\n#HQ-like\n"
+         "#HQ --resource gpus/amd=3\nc\n",
+         {{4, 0, 0, 0}, {2, 1, 0, 0}, {2, 3, 0, 0}}}};
+    for (size_t k = 0; k < sizeof bags / sizeof *bags; k++) {
+        struct bats_bagfile *bag = load(bags[k].text);
+        uint32_t most = 0;
+        for (uint32_t i = 0; i < bag->n_tasks; i++) {
+            struct bats_need need = {0};
+            bats_bagfile_need(bag, i, &need);
+            assert_int_equal(need.cores, bags[k].tasks[i].cores);
+            assert_int_equal(need.gpus, bags[k].tasks[i].gpus);
+            assert_int_equal(need.memory_kib, bags[k].tasks[i].kib);
+            assert_int_equal(bats_bagfile_time(bag, i),
+                             bags[k].tasks[i].seconds * BATS_SECOND);
+            most = need.cores > most ? need.cores : most;
+        }
+        assert_int_equal(bats_bagfile_most(bag).cores, most);
+        bats_bagfile_destroy(bag);
+    }
 }
 
-TEST(keys_hold_until_they_are_there_again)
+TEST(classes_hold_until_they_are_there_again)
 {
     struct bats_bagfile *bag =
         load("a\n#BATS class=align memory=2G  time=1m\nb\n"
              "#DISBATCH REPEAT 2 start 1 c\n#BATS class=sort\r\nd\n"
              "#BATS memory=1K class=-\ne\n#BATS CLASS align\nf\n");
-    static const int64_t kib[] = {0, 2 << 20, 2 << 20, 2 << 20, 2 << 20, 1, 1};
     assert_int_equal(bag->n_tasks, 7);
     assert_int_equal(bag->n_categories, 3);
-    for (uint32_t i = 0; i < 7; i++) {
-        assert_int_equal(need_of(bag, i).memory_kib, kib[i]);
-        assert_int_equal(bats_bagfile_time(bag, i),
-                         i > 0 ? 60 * BATS_SECOND : 0);
-    }
     expect_classes(bag, (const char *[]){"-", "align", "align", "align",
                                          "sort", "-", "align"});
     bats_bagfile_destroy(bag);
     bag = load("#BATS memory=1G\na\n");
     assert_null(bag->category);
     bats_bagfile_destroy(bag);
-}
-
-TEST(options_of_hyperqueue_say_cores_and_gpus)
-{
-    struct bats_bagfile *bag =
-        load("#!/bin/bash\n#HQ --name=x --cpus=4 --pin taskset\na\n"
-             "#HQ --cpus 2 --resource gpus/nvidia=1\nb\n#HQ-like\n"
-             "#HQ --resource gpus/amd=3\nc\n");
-    static const uint32_t cores[] = {4, 2, 2}, gpus[] = {0, 1, 3};
-    for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(need_of(bag, i).cores, cores[i]);
-        assert_int_equal(need_of(bag, i).gpus, gpus[i]);
-    }
-    bats_bagfile_destroy(bag);
-    refuse("a\n#HQ --cpus=\"2 compact\"\nb\n",
-           ":2: #HQ --cpus: '\"2' is not a number from 1 to 4096");
-    refuse("#HQ --pin x --cpus\na\n", ":1: #HQ --cpus: '' is not");
-    refuse("#HQ --resource gpus/nvidia=0.5\na\n",
-           ":1: #HQ --resource gpus: '0.5' is not");
-    refuse("#HQ --resource fairy=1\na\n",
-           ":1: #HQ --resource: 'fairy=1' is neither gpus/nvidia=N nor");
-}
-
-TEST(cores_are_needed_until_it_changes)
-{
-    struct bats_bagfile *bag =
-        load("a\n#BATS cores=4 time=1m\nb\n#BATS cores=1\nc\n");
-    static const uint32_t cores[] = {0, 4, 1};
-    for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(need_of(bag, i).cores, cores[i]);
-    assert_int_equal(bats_bagfile_most(bag).cores, 4);
-    bats_bagfile_destroy(bag);
-    bag = load("#BATS cores=1\na\n");
-    assert_int_equal(bats_bagfile_most(bag).cores, 1);
-    bats_bagfile_destroy(bag);
-    refuse("#BATS cores=0\na\n", ":1: #BATS cores: '0' is not");
-    refuse("#BATS cores=2x\na\n", ":1: #BATS cores: '2x' is not");
-    refuse("#BATS cores=4097\na\n", ":1: #BATS cores: '4097' is");
 }
 
 TEST(a_default_holds_for_what_is_not_said)
@@ -659,36 +594,39 @@ TEST(a_default_holds_for_what_is_not_said)
 
 TEST(mistakes_in_keys_are_refused_with_their_line)
 {
-    refuse("a\n#BATS class=x colour=2\nb\n",
-           ":2: unknown key 'colour' after #BATS; known are class,");
-    refuse("a\n#BATS class=x fast\nb\n",
-           ":2: 'fast' is not of the form KEY=VALUE");
-    refuse("#BATS class=\na\n", ":1: #BATS class: the class has no");
-    refuse("#BATS class x y\na\n", ":1: not of the form '#BATS class NAME'");
-    refuse("\n#BATS class=x time=soon\na\n", ":2: #BATS time: 'soon' is not");
-    refuse("#BATS memory=0\na\n", ":1: #BATS memory: '0' is not");
+    static const char *const wrong[][2] = {
+        {"a\n#BATS class=x colour=2\nb\n",
+         ":2: unknown key 'colour' after #BATS; known are class,"},
+        {"a\n#BATS class=x fast\nb\n",
+         ":2: 'fast' is not of the form KEY=VALUE"},
+        {"#BATS class=\na\n", ":1: #BATS class: the class has no"},
+        {"#BATS class x y\na\n", ":1: not of the form '#BATS class NAME'"},
+        {"\n#BATS class=x time=soon\na\n", ":2: #BATS time: 'soon' is not"},
+        {"#BATS time\na\n", ":1: #BATS time: '' is not"},
+        {"#BATS time 2 m\na\n", ":1: not of the form '#BATS time DURATION'"},
+        {"#BATS memory=0\na\n", ":1: #BATS memory: '0' is not"},
+        {"#BATS memory\na\n", ":1: #BATS memory: '' is not"},
+        {"a\n#BATS memory 2GB\nb\n",
+         ":2: #BATS memory: '2GB' is not a number of bytes"},
+        {"#BATS memory 2 G\na\n", ":1: not of the form '#BATS memory SIZE'"},
+        {"#BATS cores=0\na\n", ":1: #BATS cores: '0' is not"},
+        {"#BATS cores=2x\na\n", ":1: #BATS cores: '2x' is not"},
+        {"#BATS cores=4097\na\n", ":1: #BATS cores: '4097' is"},
+        {"a\n#HQ --cpus=\"2 compact\"\nb\n",
+         ":2: #HQ --cpus: '\"2' is not a number from 1 to 4096"},
+        {"#HQ --pin x --cpus\na\n", ":1: #HQ --cpus: '' is not"},
+        {"#HQ --resource gpus/nvidia=0.5\na\n",
+         ":1: #HQ --resource gpus: '0.5' is not"},
+        {"#HQ --resource fairy=1\na\n",
+         ":1: #HQ --resource: 'fairy=1' is neither gpus/nvidia=N nor"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        refuse(wrong[i][0], wrong[i][1]);
     char text[24 * BATS_CATEGORIES_MAX] = "", *end = text;
     for (int i = 0; i < BATS_CATEGORIES_MAX; i++)
         end += sprintf(end, "#BATS class=c%d\na\n", i);
     refuse(text, ":2047: #BATS class: more than 1023 classes");
     sprintf(text, "#BATS class=%0100d\na\n", 7);
     refuse(text, ":1: #BATS class: '0000");
-}
-
-TEST(memory_is_asked_for_until_it_changes)
-{
-    struct bats_bagfile *bag = load("a\n#BATS memory 2G\nb\n"
-                                    "#DISBATCH REPEAT 2 start 1 c\n"
-                                    " #BATS  memory\t1025 \r\nd\ne\n");
-    static const int64_t kib[] = {0, 2 << 20, 2 << 20, 2 << 20, 2, 2};
-    assert_int_equal(bag->n_tasks, 6);
-    for (uint32_t i = 0; i < 6; i++)
-        assert_int_equal(need_of(bag, i).memory_kib, kib[i]);
-    bats_bagfile_destroy(bag);
-    refuse("#BATS memory\na\n", ":1: #BATS memory: '' is not");
-    refuse("a\n#BATS memory 2GB\nb\n",
-           ":2: #BATS memory: '2GB' is not a number of bytes");
-    refuse("#BATS memory 2 G\na\n", ":1: not of the form '#BATS memory SIZE'");
 }
 
 TEST_MAIN(enter_directory, leave_directory)
