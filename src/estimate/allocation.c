@@ -57,17 +57,6 @@ static double key(const struct bats_estimator *e, size_t i, bool by_price)
     return charge * e->runtimes[i].mean / estimate_slots(e, i);
 }
 
-static size_t next_of(const struct bats_estimator *e, bool by_price,
-                      const bool *seen)
-{
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < e->n_clusters; i++)
-        if (!seen[i] && most(e, i) > 0 &&
-            (best == SIZE_MAX || key(e, i, by_price) < key(e, best, by_price)))
-            best = i;
-    return best;
-}
-
 /* Adds ends with more and more machines of cluster i beside the present
  * ones. */
 static int widen(const struct bats_estimator *e, size_t i, struct end *end,
@@ -86,14 +75,21 @@ static int widen(const struct bats_estimator *e, size_t i, struct end *end,
 static int fill(const struct bats_estimator *e, bool by_price,
                 struct ends *ends, struct bats_error *err)
 {
-    bool seen[BATS_CLUSTERS_MAX] = {false};
+    size_t order[BATS_CLUSTERS_MAX], n = 0;
     struct end end = {.aim = 0};
-    size_t i;
     int rc = 0;
-    while (rc == 0 && (i = next_of(e, by_price, seen)) != SIZE_MAX) {
-        seen[i] = true;
-        rc = widen(e, i, &end, ends, err);
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        size_t k = n;
+        if (most(e, i) == 0)
+            continue;
+        for (; k > 0 && key(e, order[k - 1], by_price) > key(e, i, by_price);
+             k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+        n++;
     }
+    for (size_t k = 0; k < n && rc == 0; k++)
+        rc = widen(e, order[k], &end, ends, err);
     return rc;
 }
 

@@ -146,29 +146,22 @@ static void solve(struct bag *bag, double aim, struct purchase *p)
         buy(bag, aim, n + waiting(bag, p), p);
 }
 
-/* Cost of the schedule's machines until the end's upper bound. */
+/* Cost of the schedule's machines until the end's upper bound. The plan divides
+ * tasks among windows. A run cannot, and the remainder needs one more window on
+ * any cluster: at least the most expensive one. */
 static double cost_of_longer(const struct bats_estimator *e,
                              const struct bats_schedule *s)
 {
-    double cost = 0;
-    for (size_t i = 0; i < e->n_clusters; i++)
-        cost += (double)e->clusters[i].charge *
-                (s->plan.machines[i] *
-                     (double)(s->held[i] + s->windows_high - s->plan.windows) +
+    double cost = 0, dearest = 0;
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        double charge = (double)e->clusters[i].charge;
+        uint32_t n = s->plan.machines[i];
+        cost += charge *
+                (n * (double)(s->held[i] + s->windows_high - s->plan.windows) +
                  s->longer[i]);
-    return cost;
-}
-
-/* The plan divides tasks among windows. A run cannot, and the remainder needs
- * one more window on any cluster: the most expensive one. */
-static double dearest_window(const struct bats_estimator *e,
-                             const struct bats_schedule *s)
-{
-    double charge = 0;
-    for (size_t i = 0; i < e->n_clusters; i++)
-        if (s->plan.machines[i] > 0)
-            charge = fmax(charge, (double)e->clusters[i].charge);
-    return charge;
+        dearest = fmax(dearest, n > 0 ? charge : 0);
+    }
+    return fmax(cost, (double)s->plan.cost + dearest);
 }
 
 /* Cost of the same end with all runtimes at their upper bounds; the machines
@@ -184,9 +177,7 @@ static void bound_cost(const struct bats_estimator *e, struct bats_schedule *s,
     s->windows_high = (int64_t)fmin(ceil(end), 0x1p62);
     if (s->windows_high < s->plan.windows)
         s->windows_high = s->plan.windows;
-    double cost = fmax(fmax(p.plan.cost, cost_of_longer(e, s)),
-                       (double)s->plan.cost + dearest_window(e, s));
-    s->cost_high = estimate_money(cost);
+    s->cost_high = estimate_money(fmax(p.plan.cost, cost_of_longer(e, s)));
 }
 
 /* ---- all of them ---- */

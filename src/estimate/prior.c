@@ -314,28 +314,27 @@ void bats_prior_mix(const struct bats_prior *kinds, const double *weight,
                     size_t n_kinds, size_t n_clusters,
                     struct bats_prior *prior)
 {
-    double all = 0, known = 0, squares = 0, mean[BATS_CLUSTERS_MAX] = {0};
+    double all = 0, known = 0, squares = 0, total = 0;
     *prior = (struct bats_prior){.level = INFINITY};
-    for (size_t k = 0; k < n_kinds; k++)
+    for (size_t k = 0; k < n_kinds; k++) {
+        total += weight[k];
         if (kinds[k].mean[0] > 0 && isfinite(kinds[k].level)) {
             known += weight[k];
             squares += weight[k] * square(kinds[k].level);
         }
+    }
     for (size_t k = 0; k < n_kinds; k++) {
         bool counts =
             kinds[k].mean[0] > 0 && (known == 0 || isfinite(kinds[k].level));
         for (size_t i = 0; i < n_clusters && counts; i++) {
-            mean[i] += weight[k] * kinds[k].mean[i];
+            prior->mean[i] += weight[k] * kinds[k].mean[i];
             prior->own[i] += weight[k] * kinds[k].own[i];
         }
         prior->cv += counts ? weight[k] * kinds[k].cv : 0;
         all += counts ? weight[k] : 0;
     }
-    double total = 0;
-    for (size_t k = 0; k < n_kinds; k++)
-        total += weight[k];
     for (size_t i = 0; i < n_clusters && all > 0; i++) {
-        prior->mean[i] = mean[i] / all;
+        prior->mean[i] /= all;
         prior->own[i] /= all;
     }
     prior->cv = all > 0 ? prior->cv / all : 0;

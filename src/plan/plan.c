@@ -438,35 +438,27 @@ int bats_plan_solve_whole(const struct bats_plan_item *items,
 {
     struct bats_plan_item some[BATS_CLUSTERS_MAX];
     struct bats_plan best, next;
-    int rc = bats_plan_solve(items, n_items, n_tasks, budget, &best, err);
-    if (rc < 0)
-        return rc;
-    bool whole = true;
-    for (size_t i = 0; i < n_items; i++)
-        if (best.machines[i] > 0 &&
-            bats_plan_span(task_windows[i]) > best.windows)
-            whole = false;
-    if (whole) {
-        *plan = best;
-        return 0;
-    }
-    /* If none is possible the first answer stands. */
-    bool found = best.feasible = false;
-    for (int64_t span = next_span(task_windows, n_items, 0); span < INT64_MAX;
-         span = next_span(task_windows, n_items, span)) {
+    bool found = false;
+    int rc = check(items, n_items, err);
+    for (int64_t span = 0; rc == 0 && (span = next_span(task_windows, n_items,
+                                                        span)) < INT64_MAX;) {
         for (size_t i = 0; i < n_items; i++) {
             some[i] = items[i];
             if (bats_plan_span(task_windows[i]) > span)
                 some[i].rate = 0;
         }
         rc = solve(some, n_items, n_tasks, budget, span, &next, err);
-        if (rc < 0)
-            return rc;
-        if (next.windows > 0 && (!found || is_better(&next, &best))) {
+        if (rc == 0 && next.windows > 0 &&
+            (!found || is_better(&next, &best))) {
             best = next;
             found = true;
         }
     }
-    *plan = best;
-    return 0;
+    if (rc == 0 && !found) {
+        rc = bats_plan_solve(items, n_items, n_tasks, budget, &best, err);
+        best.feasible = n_tasks == 0;
+    }
+    if (rc == 0)
+        *plan = best;
+    return rc;
 }
