@@ -163,37 +163,33 @@ static int take(struct world *w, uint32_t machine)
                        .runtime = w->machines[machine].taken_at - w->now});
 }
 
-/* Starts the machine up. */
-static void begin(struct world *w, uint32_t machine)
+/* The machine starts up, from then on. */
+static void begin(struct world *w, uint32_t machine, bats_time start)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
     w->machines[machine].ready =
-        w->now + (w->o->startup ? w->o->startup[cluster] : 0);
-    set_lifetime(w, machine, w->now);
+        start + (w->o->startup ? w->o->startup[cluster] : 0);
+    set_lifetime(w, machine, start);
 }
 
-/* Acquires a machine; a job is queued, then starts up. */
+/* Acquires a machine; a job is queued, then starts up; where use is charged, it
+ * begins with its first task. */
 static void acquire(struct world *w, uint32_t machine)
 {
+    struct machine *m = &w->machines[machine];
     uint32_t cluster = w->o->sched.machines[machine].cluster;
-    bats_time startup = w->o->startup ? w->o->startup[cluster] : 0;
-    bats_time wait = 0;
+    bats_time mean = w->o->queue ? w->o->queue[cluster] : 0;
     if (bats_lease_terms(w->o->sched.billing.model).idle_is_free) {
-        w->machines[machine].ready =
-            BATS_NEVER; /* begins with its first task */
-        return;
+        m->ready = BATS_NEVER;
+    } else if (!has_jobs(w)) {
+        begin(w, machine, w->now);
+    } else {
+        uint64_t seed = bats_mix_at(w->o->noise_seed, machine);
+        m->started =
+            w->now + (mean > 0 ? bats_draw_loss(seed, m->jobs, mean) : 0);
+        begin(w, machine, m->started);
+        bats_heap_set(&w->joins, machine, m->ready);
     }
-    if (!has_jobs(w)) {
-        begin(w, machine);
-        return;
-    }
-    if (w->o->queue && w->o->queue[cluster] > 0)
-        wait = bats_draw_loss(bats_mix_at(w->o->noise_seed, machine),
-                              w->machines[machine].jobs, w->o->queue[cluster]);
-    w->machines[machine].started = w->now + wait;
-    set_lifetime(w, machine, w->machines[machine].started);
-    w->machines[machine].ready = w->machines[machine].started + startup;
-    bats_heap_set(&w->joins, machine, w->machines[machine].ready);
 }
 
 /* Age of a job that joins now. */
@@ -229,7 +225,7 @@ static void run(struct world *w, uint32_t slot, uint32_t task, bool is_replica)
 {
     struct slot *sl = &w->slots[slot];
     if (w->machines[sl->machine].ready == BATS_NEVER)
-        begin(w, sl->machine);
+        begin(w, sl->machine, w->now);
     sl->is_replica = is_replica;
     if (!is_replica)
         w->next[task] = BATS_NO_TASK;

@@ -442,7 +442,7 @@ static void search_all(struct search *f, struct due *due)
 {
     const struct state *s = f->play.s;
     uint32_t n = place_workflows(s);
-    double run = place_money_of_run(s);
+    double run = place_money(s, n);
     double doubt = s->known.categories.n_told > 0 ? place_doubt(s) : 0;
     for (uint32_t i = 0; i < n; i++)
         due[i] = (struct due){place_deadline(s, i), i};

@@ -158,23 +158,16 @@ static double least_cost_now(const struct place *p, const struct state *s,
 
 /* ---- workflows ---- */
 
-static double money_of(const struct bats_ledger *ledger)
+double place_money(const struct state *s, uint32_t workflow)
 {
+    bool is_run = workflow == place_workflows(s);
+    if (!is_run && s->money.purses.n == 0)
+        return INFINITY;
+    const struct bats_ledger *ledger =
+        is_run ? &s->money.ledger : &s->money.purses.list[workflow].ledger;
     return ledger->budget == BATS_UNLIMITED
                ? INFINITY
                : (double)bats_ledger_available(ledger);
-}
-
-double place_money(const struct state *s, uint32_t workflow)
-{
-    return s->money.purses.n > 0
-               ? money_of(&s->money.purses.list[workflow].ledger)
-               : INFINITY;
-}
-
-double place_money_of_run(const struct state *s)
-{
-    return money_of(&s->money.ledger);
 }
 
 double place_deadline(const struct state *s, uint32_t workflow)
@@ -239,9 +232,8 @@ static void count_money(struct place *p, const struct state *s)
     uint32_t n = place_workflows(s);
     for (uint32_t i = 0; i < s->known.categories.n; i++)
         p->category_cost[i] = -1;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i <= n; i++)
         p->money[i] = (struct spending){.left = place_money(s, i)};
-    p->money[n] = (struct spending){.left = place_money_of_run(s)};
     if (s->money.purses.n > 0 || s->known.categories.told)
         count_tasks(p, s);
     else
