@@ -34,6 +34,7 @@ struct machine {
 
 struct world {
     const struct bats_sim_options *o;
+    struct bats_lease_terms terms; /* waits: machines are jobs */
     struct bats_sched *sched;
     struct slot *slots;
     struct machine *machines;
@@ -129,11 +130,6 @@ static void start_head(struct world *w, uint32_t slot)
         bats_heap_set(&w->ends, slot, sl->end);
 }
 
-static bool has_jobs(const struct world *w)
-{
-    return bats_lease_terms(w->o->sched.billing.model).waits;
-}
-
 static int tell(struct world *w, const struct bats_event *event);
 static int lose(struct world *w, uint32_t machine);
 
@@ -179,9 +175,9 @@ static void acquire(struct world *w, uint32_t machine)
     struct machine *m = &w->machines[machine];
     uint32_t cluster = w->o->sched.machines[machine].cluster;
     bats_time mean = w->o->queue ? w->o->queue[cluster] : 0;
-    if (bats_lease_terms(w->o->sched.billing.model).idle_is_free) {
+    if (w->terms.idle_is_free) {
         m->ready = BATS_NEVER;
-    } else if (!has_jobs(w)) {
+    } else if (!w->terms.waits) {
         begin(w, machine, w->now);
     } else {
         uint64_t seed = bats_mix_at(w->o->noise_seed, machine);
@@ -195,13 +191,13 @@ static void acquire(struct world *w, uint32_t machine)
 /* Age of a job that joins now. */
 static bats_time age_of(const struct world *w, uint32_t machine)
 {
-    return has_jobs(w) ? w->now - w->machines[machine].started : 0;
+    return w->terms.waits ? w->now - w->machines[machine].started : 0;
 }
 
 /* Ends the machine's job, if any. */
 static void end_job(struct world *w, uint32_t machine)
 {
-    if (!has_jobs(w) || w->machines[machine].started == BATS_NEVER)
+    if (!w->terms.waits || w->machines[machine].started == BATS_NEVER)
         return;
     bats_heap_remove(&w->joins, machine);
     bats_heap_set(&w->bills, machine, w->now);
@@ -378,7 +374,7 @@ static void forget_ended(struct world *w)
 
 static int lose(struct world *w, uint32_t machine)
 {
-    bool is_job = has_jobs(w);
+    bool is_job = w->terms.waits;
     if (w->machines[machine].lost ||
         (is_job && (w->machines[machine].started > w->now ||
                     bats_heap_has(&w->bills, machine))))
@@ -484,7 +480,10 @@ int bats_sim_run(const struct bats_sim_options *options,
                  struct bats_sched **sched, bats_time *makespan,
                  struct bats_error *err)
 {
-    struct world w = {.o = options, .ended = NO_SLOT, .err = err};
+    struct world w = {.o = options,
+                      .terms = bats_lease_terms(options->sched.billing.model),
+                      .ended = NO_SLOT,
+                      .err = err};
     struct bats_sched_options so = options->sched;
     so.true_runtime = true_runtime;
     so.true_context = options;
@@ -494,7 +493,7 @@ int bats_sim_run(const struct bats_sim_options *options,
     if (rc == 0)
         rc = set_up(&w);
     for (uint32_t i = 0;
-         rc == 0 && !has_jobs(&w) && i < options->sched.n_machines; i++)
+         rc == 0 && !w.terms.waits && i < options->sched.n_machines; i++)
         bats_heap_set(&w.joins, i, options->joins ? options->joins[i] : 0);
     uint32_t machine;
     while (rc == 0 && !(w.finished &&
