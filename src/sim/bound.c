@@ -122,20 +122,32 @@ static double long_enough(const struct bats_bound_problem *p)
     return windows * (double)p->window;
 }
 
+/* Narrows [*low, *high] around the shortest makespan in which windows do the
+ * work: whole ones, or divisible ones. */
+static int narrow(const struct bats_bound_problem *p, bats_money budget,
+                  bool whole, double *low, double *high,
+                  struct bats_error *err)
+{
+    int rc = 0;
+    while (rc == 0 && *high - *low > 1e-9 * *high && *high - *low > 0.5) {
+        double middle = (*low + *high) / 2;
+        bool enough =
+            !whole && most_work(p, (double)budget, middle) >= p->work;
+        if (whole)
+            rc = may_suffice(p, budget, middle, &enough, err);
+        *(enough ? high : low) = middle;
+    }
+    return rc;
+}
+
 /* The shortest makespan at which divisible windows do the work. */
-static double bound_relaxed(const struct bats_bound_problem *p, double budget,
-                            double high)
+static double bound_relaxed(const struct bats_bound_problem *p,
+                            bats_money budget, double high)
 {
     double low = 0;
-    if (most_work(p, budget, high) < p->work * (1 - 1e-12))
+    if (most_work(p, (double)budget, high) < p->work * (1 - 1e-12))
         return INFINITY;
-    while (high - low > 1e-9 * high && high - low > 0.5) {
-        double middle = (low + high) / 2;
-        if (most_work(p, budget, middle) < p->work)
-            low = middle;
-        else
-            high = middle;
-    }
+    narrow(p, budget, false, &low, &high, NULL);
     return low;
 }
 
@@ -157,15 +169,7 @@ static int bound_whole(const struct bats_bound_problem *p, bats_money budget,
         high = fmin(high + step, longest);
         step *= 2;
     }
-    while (rc == 0 && high - *bound > 1e-9 * high && high - *bound > 0.5) {
-        double middle = (*bound + high) / 2;
-        rc = may_suffice(p, budget, middle, &enough, err);
-        if (enough)
-            high = middle;
-        else
-            *bound = middle;
-    }
-    return rc;
+    return rc == 0 ? narrow(p, budget, true, bound, &high, err) : rc;
 }
 
 /* The longest task alone, on machines that the budget pays for and that end it
@@ -246,7 +250,7 @@ int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
                double *makespan, struct bats_error *err)
 {
     double longest = long_enough(problem);
-    double low = bound_relaxed(problem, (double)budget, longest);
+    double low = bound_relaxed(problem, budget, longest);
     int rc = 0;
     if (isfinite(low) && budget != BATS_UNLIMITED)
         rc = bound_whole(problem, budget, low, longest, &low, err);
@@ -258,5 +262,5 @@ int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
 
 double bats_bound_fluid(const struct bats_bound_problem *problem)
 {
-    return bound_relaxed(problem, INFINITY, long_enough(problem));
+    return bound_relaxed(problem, BATS_UNLIMITED, long_enough(problem));
 }
