@@ -75,6 +75,16 @@ TEST(without_a_job_that_runs_pbs_is_said_not_to_answer)
     }
 }
 
+TEST(durations_are_read_as_all_systems_write_them)
+{
+    assert_int_equal(bats_answer_seconds("1-02:03:04"), 93784);
+    assert_int_equal(bats_answer_seconds("27:00:30"), 97230);
+    assert_int_equal(bats_answer_seconds("  90\n"), 90);
+    assert_int_equal(bats_answer_seconds("UNLIMITED"), 0);
+    assert_int_equal(bats_answer_kib("3G", 'M'), 3 << 20);
+    assert_int_equal(bats_answer_kib("4096", 'B'), 4);
+}
+
 /* ---- Flux ---- */
 
 static const char flux[] =

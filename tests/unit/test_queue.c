@@ -274,14 +274,29 @@ TEST(if_jobs_alike_are_refused_half_of_them_are_tried)
     assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 4);
 }
 
+/* What a list has said of the rate holds if the next one says nothing. */
 TEST(without_accounting_the_time_held_is_billed)
 {
     set_up(false);
     submit(0);
-    lists(0, "17", "TIMEOUT", "None", "1000", "1064", "cpu=2,billing=16");
+    lists(0, "17", "RUNNING", "None", "1000", "1060", "cpu=2,billing=16");
+    pass(10 * SECONDS);
+    lists(0, "17", "TIMEOUT", "None", "1000", "1064", "");
     pass(10 * SECONDS);
     billed(1, 284445);
     assert_int_equal(calls("sacct"), 0);
+}
+
+/* Slurm lists when it plans to start a job that waits. */
+TEST(a_start_that_was_only_planned_is_not_billed)
+{
+    set_up(false);
+    submit(0);
+    lists(0, "17", "PENDING", "Priority", "1000", "1060", "billing=16");
+    pass(10 * SECONDS);
+    says("squeue", 0, "");
+    pass(30 * SECONDS);
+    billed(1, 0);
 }
 
 TEST(all_jobs_are_listed_at_once_and_not_too_often)

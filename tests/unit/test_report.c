@@ -637,6 +637,7 @@ TEST(what_is_guessed_is_marked)
     r.snapshot.cluster[0].failed = 40;
     r.snapshot.cluster[0].is_guess = true;
     assert_says(&r, "   ~15m   ~1.00 ");
+    assert_says(&r, "15     92.5    100\n"); /* failed tasks count, too */
     assert_says(&r, "  3m45s    0.96 ");
     assert_says(&r, "\n~ is a guess: ");
     guess.is_guess = true;
