@@ -1,4 +1,9 @@
-#include "record/options.h"
+/* options: the options of a scheduling engine, as text. Policy, seed, budget and
+ * window are columns of the session; clusters, machines, budgets of workflows
+ * and the graph are tables. This text has all other members of struct
+ * bats_sched_options, for people and for verbs that read the record, except for
+ * measurements and results of earlier runs, and which tasks run only once. */
+#include "record/state.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -51,8 +56,8 @@ static const struct {
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
-/* A new engine option must be recorded: in the list above, or as options.h
- * says. (Only simulators know true runtimes.) */
+/* A new engine option must be recorded: in the list above, or as said
+ * above. (Only simulators know true runtimes.) */
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 712,
                "all of the engine's options are recorded");
 
@@ -71,75 +76,109 @@ static json_t *value(const void *at, unsigned kind)
     return json_boolean(*(const bool *)at);
 }
 
+/* ---- lists ---- */
+
+/* The items 0 to n - 1 of something. */
+typedef json_t *item(const void *of, size_t i);
+static json_t *list(const void *of, size_t n, item *make)
+{
+    json_t *all = json_array();
+    int bad = 0;
+    for (size_t i = 0; i < n; i++)
+        bad |= json_array_append_new(all, make(of, i));
+    return bats_json_whole(all, bad);
+}
+
+static json_t *whole(const void *of, size_t i)
+{
+    return json_integer(((const int64_t *)of)[i]);
+}
+
+static json_t *real(const void *of, size_t i)
+{
+    return json_real(((const double *)of)[i]);
+}
+
 /* The categories, as [category, tasks, category, tasks, ...]. */
 static json_t *categories(const uint16_t *of, uint32_t n)
 {
-    json_t *list = json_array();
+    json_t *all = json_array();
     int bad = 0;
-
     for (uint32_t i = 0, first; i < n;) {
         for (first = i; i < n && of[i] == of[first];)
             i++;
-        bad |= json_array_append_new(list, json_integer(of[first]));
-        bad |= json_array_append_new(list, json_integer(i - first));
+        bad |= json_array_append_new(all, json_integer(of[first]));
+        bad |= json_array_append_new(all, json_integer(i - first));
     }
-    return bats_json_whole(list, bad);
+    return bats_json_whole(all, bad);
 }
 
 /* By category: cores, GPUs and KiB of memory. */
-static json_t *needs(const struct bats_sched_options *o)
+static json_t *need(const void *of, size_t i)
 {
-    json_t *list = json_array();
-    int bad = 0;
-    for (uint32_t i = 0; i < o->n_categories; i++)
-        bad |= json_array_append_new(
-            list, json_pack("[I, I, I]", (json_int_t)o->needs[i].cores,
-                            (json_int_t)o->needs[i].gpus,
-                            (json_int_t)o->needs[i].memory_kib));
-    return bats_json_whole(list, bad);
+    const struct bats_need *n = (const struct bats_need *)of + i;
+    return json_pack("[I, I, I]", (json_int_t)n->cores, (json_int_t)n->gpus,
+                     (json_int_t)n->memory_kib);
 }
 
 /* The same by machine, of each of its nodes, and the number of these. */
-static json_t *stocks(const struct bats_sched_options *o)
+static json_t *stock(const void *of, size_t i)
 {
-    json_t *list = json_array();
-    int bad = 0;
-    for (uint32_t i = 0; i < o->n_machines; i++) {
-        const struct bats_stock *stock = &o->stocks[i];
-        bad |= json_array_append_new(
-            list,
-            json_pack("[I, I, I, I]", (json_int_t)stock->cores,
-                      (json_int_t)stock->gpus, (json_int_t)stock->memory_kib,
-                      (json_int_t)(stock->nodes > 1 ? stock->nodes : 1)));
-    }
-    return bats_json_whole(list, bad);
+    const struct bats_stock *s = (const struct bats_stock *)of + i;
+    return json_pack("[I, I, I, I]", (json_int_t)s->cores, (json_int_t)s->gpus,
+                     (json_int_t)s->memory_kib,
+                     (json_int_t)(s->nodes > 1 ? s->nodes : 1));
 }
 
-static json_t *numbers(const int64_t *n, size_t count)
+/* By cluster: 0 reliable, 1 unreliable, 2 unreliable with free losses. */
+static json_t *unreliable(const void *of, size_t i)
 {
-    json_t *list = json_array();
-    int bad = 0;
-
-    for (size_t i = 0; i < count; i++)
-        bad |= json_array_append_new(list, json_integer(n[i]));
-    return bats_json_whole(list, bad);
+    const struct bats_cluster *c = (const struct bats_cluster *)of + i;
+    return json_integer(c->unreliable ? 1 + c->lost_is_free : 0);
 }
 
-static json_t *reals(const double *x, size_t count)
+/* By cluster; 0: losses may be silent. */
+static json_t *noticed(const void *of, size_t i)
 {
-    json_t *list = json_array();
-    int bad = 0;
-
-    for (size_t i = 0; i < count; i++)
-        bad |= json_array_append_new(list, json_real(x[i]));
-    return bats_json_whole(list, bad);
+    return json_integer(((const struct bats_cluster *)of)[i].noticed);
 }
+
+static json_t *step(const void *of, size_t i)
+{
+    const struct bats_tariff *t = of;
+    return json_pack("[I, I]", (json_int_t)t->step[i].from,
+                     (json_int_t)t->step[i].charge);
+}
+
+/* The prices and lifetimes of a cluster. */
+static json_t *model(const void *of, size_t i)
+{
+    const struct bats_cluster *c = (const struct bats_cluster *)of + i;
+    const struct bats_tariff *t = &c->tariff;
+    const struct bats_lifetime *l = &c->lifetime;
+    json_t *object = json_pack(
+        "{s:I, s:o, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:i, s:f, s:f, s:f}",
+        "per_us", (json_int_t)t->per, "steps", list(t, t->n_steps, step),
+        "free_us", (json_int_t)t->free, "shortest_us", (json_int_t)t->shortest,
+        "longest_us", (json_int_t)t->longest, "charge_longest",
+        (json_int_t)t->charge_longest, "reclaimable", c->reclaimable,
+        "notice_us", (json_int_t)c->notice, "guaranteed_us",
+        (json_int_t)l->guaranteed, "survival", (int)l->survival, "a", l->a,
+        "b", l->b, "share", l->share);
+    return bats_json_whole(
+        object, l->survival == BATS_SURVIVAL_TRACE &&
+                    json_object_set_new(object, "ages_us",
+                                        list(l->age, l->n_ages, whole)));
+}
+
+/* ---- objects ---- */
 
 /* An unknown, infinite level is left out. */
 static json_t *prior(const struct bats_prior *p, size_t n)
 {
-    json_t *object = json_pack("{s:o, s:o, s:f}", "mean_us", reals(p->mean, n),
-                               "own", reals(p->own, n), "cv", p->cv);
+    json_t *object =
+        json_pack("{s:o, s:o, s:f}", "mean_us", list(p->mean, n, real), "own",
+                  list(p->own, n, real), "cv", p->cv);
     return bats_json_whole(
         object, isfinite(p->level) &&
                     json_object_set_new(object, "level", json_real(p->level)));
@@ -155,36 +194,6 @@ static json_t *billing(const struct bats_billing *b)
         (json_int_t)b->jobs, "step_us", (json_int_t)b->step, "longest_us",
         (json_int_t)b->longest, "lease_us", (json_int_t)b->lease,
         "starting_us", (json_int_t)b->starting);
-}
-
-static bool has_unreliable(const struct bats_sched_options *o)
-{
-    for (size_t i = 0; i < o->n_clusters; i++)
-        if (o->clusters[i].unreliable)
-            return true;
-    return false;
-}
-
-/* By cluster: 0 reliable, 1 unreliable, 2 unreliable with free losses. */
-static json_t *unreliable(const struct bats_sched_options *o)
-{
-    int64_t kinds[BATS_CLUSTERS_MAX];
-
-    for (size_t i = 0; i < o->n_clusters; i++)
-        kinds[i] = !o->clusters[i].unreliable     ? 0
-                   : !o->clusters[i].lost_is_free ? 1
-                                                  : 2;
-    return numbers(kinds, o->n_clusters);
-}
-
-/* By cluster; 0: losses may be silent. */
-static json_t *noticed(const struct bats_sched_options *o)
-{
-    bats_time delays[BATS_CLUSTERS_MAX];
-
-    for (size_t i = 0; i < o->n_clusters; i++)
-        delays[i] = o->clusters[i].noticed;
-    return numbers(delays, o->n_clusters);
 }
 
 /* JSON has no infinity. */
@@ -204,97 +213,49 @@ static json_t *strategy(const struct bats_strategy *s)
                      (json_int_t)s->rush);
 }
 
-/* ---- prices and lifetimes ---- */
-
-/* No cluster has other terms than a charge. */
-static bool are_plain(const struct bats_sched_options *o)
-{
-    for (size_t i = 0; i < o->n_clusters; i++)
-        if (o->clusters[i].reclaimable || o->clusters[i].tariff.n_steps > 0)
-            return false;
-    return true;
-}
-
-static json_t *steps(const struct bats_tariff *t)
-{
-    json_t *list = json_array();
-    int bad = 0;
-
-    for (uint32_t i = 0; i < t->n_steps; i++)
-        bad |= json_array_append_new(
-            list, json_pack("[I, I]", (json_int_t)t->step[i].from,
-                            (json_int_t)t->step[i].charge));
-    return bats_json_whole(list, bad);
-}
-
-static json_t *models(const struct bats_sched_options *o)
-{
-    json_t *list = json_array();
-    int bad = 0;
-
-    for (size_t i = 0; i < o->n_clusters; i++) {
-        const struct bats_cluster *c = &o->clusters[i];
-        const struct bats_tariff *t = &c->tariff;
-        const struct bats_lifetime *l = &c->lifetime;
-        json_t *model = json_pack(
-            "{s:I, s:o, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:i, "
-            "s:f, s:f, s:f}",
-            "per_us", (json_int_t)t->per, "steps", steps(t), "free_us",
-            (json_int_t)t->free, "shortest_us", (json_int_t)t->shortest,
-            "longest_us", (json_int_t)t->longest, "charge_longest",
-            (json_int_t)t->charge_longest, "reclaimable", c->reclaimable,
-            "notice_us", (json_int_t)c->notice, "guaranteed_us",
-            (json_int_t)l->guaranteed, "survival", (int)l->survival, "a", l->a,
-            "b", l->b, "share", l->share);
-        if (l->survival == BATS_SURVIVAL_TRACE)
-            bad |= json_object_set_new(model, "ages_us",
-                                       numbers(l->age, l->n_ages));
-        bad |= json_array_append_new(list, model);
-    }
-    return bats_json_whole(list, bad);
-}
-
 /* ---- all ---- */
 
 json_t *bats_options_write(const struct bats_sched_options *o)
 {
+    bool has_unreliable = false, has_models = false;
+    for (size_t i = 0; i < o->n_clusters; i++) {
+        const struct bats_cluster *c = &o->clusters[i];
+        has_unreliable |= c->unreliable;
+        has_models |= c->reclaimable || c->tariff.n_steps > 0;
+    }
     json_t *object = json_object();
-    int bad = json_object_set_new(object, "tail",
-                                  json_string(bats_tail_name(o->tail)));
-
+    int bad = 0;
+#define SET(name, value) bad |= json_object_set_new(object, name, value)
+    SET("tail", json_string(bats_tail_name(o->tail)));
     if (o->policy == &bats_policy_expert)
-        bad |= json_object_set_new(object, "strategy", strategy(&o->strategy));
+        SET("strategy", strategy(&o->strategy));
     if (o->utility != NULL)
-        bad |= json_object_set_new(object, "utility", json_string(o->utility));
-    if (has_unreliable(o))
-        bad |= json_object_set_new(object, "unreliable", unreliable(o)) |
-               json_object_set_new(object, "noticed_us", noticed(o));
-    if (!are_plain(o))
-        bad |= json_object_set_new(object, "models", models(o));
+        SET("utility", json_string(o->utility));
+    if (has_unreliable) {
+        SET("unreliable", list(o->clusters, o->n_clusters, unreliable));
+        SET("noticed_us", list(o->clusters, o->n_clusters, noticed));
+    }
+    if (has_models)
+        SET("models", list(o->clusters, o->n_clusters, model));
     for (size_t i = 0; i < FIELDS; i++)
-        bad |= json_object_set_new(
-            object, fields[i].name,
+        SET(fields[i].name,
             value((const char *)o + fields[i].at, fields[i].kind));
     if (!bats_lease_terms(o->billing.model).in_windows)
-        bad |= json_object_set_new(object, "billing", billing(&o->billing));
+        SET("billing", billing(&o->billing));
     if (o->category != NULL)
-        bad |= json_object_set_new(object, "categories",
-                                   categories(o->category, o->n_tasks));
+        SET("categories", categories(o->category, o->n_tasks));
     if (o->needs != NULL)
-        bad |= json_object_set_new(object, "needs", needs(o));
+        SET("needs", list(o->needs, o->n_categories, need));
     if (o->needs != NULL && o->stocks != NULL)
-        bad |= json_object_set_new(object, "stocks", stocks(o));
+        SET("stocks", list(o->stocks, o->n_machines, stock));
     if (o->purse != NULL)
-        bad |= json_object_set_new(object, "workflow",
-                                   categories(o->purse, o->n_tasks));
+        SET("workflow", categories(o->purse, o->n_tasks));
     if (o->graph != NULL)
-        bad |= json_object_set_new(object, "graph_nodes",
-                                   json_integer(o->graph->n_nodes));
+        SET("graph_nodes", json_integer(o->graph->n_nodes));
     if (o->expected != NULL)
-        bad |= json_object_set_new(object, "expected_us",
-                                   numbers(o->expected, o->n_clusters));
+        SET("expected_us", list(o->expected, o->n_clusters, whole));
     if (o->prior != NULL)
-        bad |= json_object_set_new(object, "prior",
-                                   prior(o->prior, o->n_clusters));
+        SET("prior", prior(o->prior, o->n_clusters));
+#undef SET
     return bats_json_whole(object, bad);
 }

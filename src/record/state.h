@@ -11,6 +11,8 @@
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H
 
+#include <jansson.h>
+
 #include "bats/cluster.h"
 #include "bats/status.h"
 #include "record/db.h"
@@ -218,6 +220,10 @@ struct bats_now_sums *bats_now_sums(struct bats_now *now, uint32_t machine);
 /* Sets whether the machine is held or lost. */
 void bats_now_set(struct bats_now *now, uint32_t machine, bool is_held,
                   bool is_lost);
+
+/* The options as a JSON object: options.c says which. NULL: out of memory, or a
+ * number is not finite. */
+json_t *bats_options_write(const struct bats_sched_options *options);
 
 /* ---- executions ---- */
 

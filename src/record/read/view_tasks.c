@@ -11,8 +11,8 @@
 #include "util/text.h"
 
 struct query {
-    const char *where; /* from the user; NULL: all */
-    char *sql;         /* for sqlite3_free() */
+    const char *state, *where; /* NULL: all */
+    int64_t number, limit;     /* 0: any, all */
     enum bats_view_order order;
 };
 
@@ -25,18 +25,26 @@ struct query {
     " THEN 'running' WHEN n.state = 0 THEN 'pending' WHEN n.state = 1"        \
     " THEN 'done' WHEN n.state = 2 THEN 'failed' ELSE 'skipped' END"
 
+/* A task that runs has no result of this session yet; busy has its oldest
+ * execution. %lld: the time. */
 #define FROM " FROM task_now n WHERE "
+#define IF_BUSY(column, otherwise)                                            \
+    "iif(b.task NOT NULL AND NOT n.removed AND n.session IS NOT"              \
+    " (SELECT session FROM now), b." column ", " otherwise ")"
 static const char list_sql[] =
-    "SELECT n.task, n.number, " STATE_OF ", n.attempts,"
-    " coalesce(n.wall_us, -1), n.start_us, n.cpu_us, n.max_rss_kib,"
-    " n.exit_status, n.signal, n.host, n.cluster, n.reason IS 'unpaid',"
-    " n.cost" FROM;
-#define C(member) BATS_COLUMN(struct bats_view_task, member)
-static const struct bats_db_column list_columns[] = {
-    C(id),       C(number),  C(state),       C(attempts),    C(wall_us),
-    C(start_us), C(cpu_us),  C(max_rss_kib), C(exit_status), C(signal),
-    C(host),     C(cluster), C(unpaid),      C(cost),        {0}};
-#undef C
+    "WITH busy AS MATERIALIZED (SELECT task, CAST((%lld - since) / time_scale"
+    "   AS INTEGER) AS wall, m.host AS host, c.name AS cluster"
+    "  FROM (SELECT task, machine, min(given_us) AS since FROM running"
+    "   WHERE task NOT NULL GROUP BY task) r"
+    "  JOIN session s ON s.id = (SELECT session FROM now)"
+    "  LEFT JOIN machine m ON m.session = s.id AND m.id = r.machine"
+    "  LEFT JOIN cluster c ON c.session = s.id AND c.id = m.cluster) "
+    "SELECT n.task, n.number, " STATE_OF
+    ", n.attempts, " IF_BUSY("wall", "coalesce(n.wall_us, -1)") ", n.start_us, n.cpu_us, n.max_rss_kib, n.exit_status, n.signal, " IF_BUSY(
+        "host",
+        "n.host") ", " IF_BUSY("cluster",
+                               "n.cluster") ", n.reason IS 'unpaid', n.cost"
+                                            " FROM task_now n LEFT JOIN busy b ON b.task = n.task WHERE ";
 
 /* Tasks of the bag; for a number that no task has, removed tasks that had
  * it. */
@@ -47,29 +55,29 @@ static const struct bats_db_column list_columns[] = {
 
 /* With a limit, the first tasks are selected first, and only these are read
  * completely. */
-static char *sql_of(const char *state, int64_t number, const char *where,
-                    enum bats_view_order order, int64_t limit)
+static char *sql_of(const struct query *q, bats_time now)
 {
-    bool is_slowest = order == BATS_VIEW_SLOWEST;
+    bool is_slowest = q->order == BATS_VIEW_SLOWEST;
     sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendall(sql, list_sql);
-    if (limit > 0)
+    sqlite3_str_appendf(sql, list_sql, (long long)now);
+    if (q->limit > 0)
         sqlite3_str_appendall(sql, "n.place IN (SELECT n.place" FROM);
-    if (number != 0)
-        sqlite3_str_appendf(sql, WHERE_NUMBER, number, number);
-    else if (state != NULL)
-        sqlite3_str_appendf(sql, STATE_OF " = %Q", state);
+    if (q->number != 0)
+        sqlite3_str_appendf(sql, WHERE_NUMBER, q->number, q->number);
+    else if (q->state != NULL)
+        sqlite3_str_appendf(sql, STATE_OF " = %Q", q->state);
     else
         sqlite3_str_appendall(sql, WHERE_IN_BAG);
-    if (where != NULL)
+    if (q->where != NULL)
         sqlite3_str_appendf(
-            sql, " AND n.task IN (SELECT id FROM tasks WHERE (%s\n))", where);
+            sql, " AND n.task IN (SELECT id FROM tasks WHERE (%s\n))",
+            q->where);
     if (is_slowest)
         sqlite3_str_appendall(sql, " AND n.wall_us NOT NULL");
-    if (limit > 0)
-        sqlite3_str_appendf(sql,
-                            " ORDER BY %s n.number, n.task LIMIT %" PRId64 ")",
-                            is_slowest ? "n.wall_us DESC," : "", limit);
+    if (q->limit > 0)
+        sqlite3_str_appendf(sql, " ORDER BY %s n.number, n.task LIMIT %lld)",
+                            is_slowest ? "n.wall_us DESC," : "",
+                            (long long)q->limit);
     return sqlite3_str_finish(sql);
 }
 
@@ -144,53 +152,6 @@ static void sort(struct bats_view *v, enum bats_view_order order)
         qsort(v->tasks, v->n_tasks, sizeof *v->tasks, compare);
 }
 
-/* ---- those that run ---- */
-
-/* The oldest execution of each running task; %: the time. */
-static const char busy_sql[] =
-    "CREATE TEMP TABLE IF NOT EXISTS busy"
-    " (task INTEGER PRIMARY KEY, wall_us, host, cluster);"
-    "DELETE FROM temp.busy;"
-    "INSERT INTO temp.busy SELECT task, CAST((%" PRId64 " - since)"
-    "  / time_scale AS INTEGER), m.host, c.name FROM (SELECT task, machine,"
-    "  min(given_us) AS since FROM running WHERE task NOT NULL GROUP BY task) r"
-    " JOIN session s ON s.id = (SELECT session FROM now)"
-    " LEFT JOIN machine m ON m.session = s.id AND m.id = r.machine"
-    " LEFT JOIN cluster c ON c.session = s.id AND c.id = m.cluster";
-
-/* Lists running tasks, which have no result of this session yet. */
-static int take_busy(struct bats_view *v, struct bats_error *err)
-{
-#define C(member) BATS_COLUMN(struct bats_view_task, member)
-    static const struct bats_db_column columns[] = {
-        C(wall_us), C(host), C(cluster), {0}};
-#undef C
-    sqlite3_stmt *s = NULL;
-    char sql[1024];
-    bats_time now;
-    int rc = bats_view_now(v, &now, err);
-    snprintf(sql, sizeof sql, busy_sql, now);
-    if (rc == 0)
-        rc = bats_db_run(&v->db, sql, err);
-    if (rc == 0)
-        rc = bats_db_prepare(&v->db,
-                             "SELECT wall_us, host, cluster FROM temp.busy"
-                             " WHERE task = ?",
-                             &s, err);
-    for (size_t i = 0; rc >= 0 && i < v->n_tasks; i++) {
-        struct bats_view_task *t = &v->tasks[i];
-        if (strcmp(t->state, "running") != 0)
-            continue;
-        sqlite3_bind_int64(s, 1, t->id);
-        rc = bats_db_step(&v->db, s, err);
-        if (rc > 0)
-            rc = bats_db_fill(s, columns, t, &v->texts, err);
-        sqlite3_reset(s);
-    }
-    sqlite3_finalize(s);
-    return rc < 0 ? rc : 0;
-}
-
 /* ---- their texts ---- */
 
 struct text {
@@ -238,38 +199,41 @@ static int take_texts(struct bats_view *v, struct bats_error *err)
 
 static int list(struct bats_view *v, void *context, struct bats_error *err)
 {
+#define C(member) BATS_COLUMN(struct bats_view_task, member)
+    static const struct bats_db_column columns[] = {
+        C(id),       C(number),  C(state),       C(attempts),    C(wall_us),
+        C(start_us), C(cpu_us),  C(max_rss_kib), C(exit_status), C(signal),
+        C(host),     C(cluster), C(unpaid),      C(cost),        {0}};
+#undef C
     const struct query *q = context;
+    bats_time now;
     free(v->tasks);
     v->tasks = NULL;
     v->n_tasks = v->next_task = 0;
     bats_texts_release(&v->texts);
     int rc = q->where != NULL ? check(v, q->where, err) : 0;
+    if (rc == 0)
+        rc = bats_view_now(v, &now, err);
     if (rc < 0)
         return rc;
-    rc = bats_db_list(&v->db, q->sql, list_columns, sizeof *v->tasks,
-                      &v->tasks, &v->n_tasks, &v->texts, err);
+    char *sql = sql_of(q, now);
+    rc = sql == NULL ? bats_no_memory(err)
+                     : bats_db_list(&v->db, sql, columns, sizeof *v->tasks,
+                                    &v->tasks, &v->n_tasks, &v->texts, err);
+    sqlite3_free(sql);
     if (rc < 0)
         return blame(v, q->where, rc, err);
     sort(v, q->order);
-    bool any_runs = false;
-    for (size_t i = 0; i < v->n_tasks; i++)
-        any_runs |= strcmp(v->tasks[i].state, "running") == 0;
-    rc = any_runs ? take_busy(v, err) : 0;
-    return rc == 0 ? take_texts(v, err) : rc;
+    return take_texts(v, err);
 }
 
 int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
                     const char *where, enum bats_view_order order,
                     int64_t limit, struct bats_error *err)
 {
-    struct query q = {.where = where,
-                      .sql = sql_of(state, number, where, order, limit),
-                      .order = order};
-    int rc =
-        q.sql != NULL ? bats_part_take(v, list, &q, err) : bats_no_memory(err);
-    sqlite3_free(q.sql);
+    struct query q = {state, where, number, limit, order};
     v->has_ends = false;
-    return rc;
+    return bats_part_take(v, list, &q, err);
 }
 
 int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,

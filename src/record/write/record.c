@@ -11,8 +11,6 @@
 #include "bats/policy.h"
 #include "bats/sched.h"
 #include "record/graph.h"
-#include "record/options.h"
-#include "record/schema.h"
 #include "record/state.h"
 #include "util/json.h"
 
