@@ -37,9 +37,10 @@
 #define ROUNDS 3
 /* Reserve for each machine's last task, in windows. */
 #define RESERVE 0.25
-/* With a deadline: the expected runtime of a task on a cluster without
- * results, in multiples of the elapsed time. */
-#define LONGER 1.5
+/* Expected runtime of a task on a cluster without results, in multiples of the
+ * elapsed time; and the same with a deadline. */
+#define LONGER 1.05
+#define LONGER_IN_TIME 1.5
 struct work {
     struct problem problem;
     struct bats_windows_plan plan;
@@ -227,13 +228,18 @@ static int init(void *self, const struct state *s,
 {
     struct work *w = self;
     w->copies_all = bats_tail_copies_all(o->tail);
+    struct problem *p = &w->problem;
+    p->longer = is_thrifty(s) ? LONGER_IN_TIME : LONGER;
+    p->machines = calloc(s->n_machines, sizeof *p->machines);
+    p->slots = calloc(s->n_slots, sizeof *p->slots);
+    p->sample = calloc(s->known.sample_size + 1, sizeof *p->sample);
+    w->late.copies = calloc(s->n_machines, sizeof *w->late.copies);
+    w->late.list = calloc(s->n_slots, sizeof *w->late.list);
     w->keeps = calloc(s->n_machines, sizeof *w->keeps);
     w->is_kept = calloc(s->n_machines, sizeof *w->is_kept);
-    if (problem_init(&w->problem, s) < 0 || late_init(&w->late, s) < 0 ||
-        !w->keeps || !w->is_kept)
+    if (!p->machines || !p->slots || !p->sample || !w->late.copies ||
+        !w->late.list || !w->keeps || !w->is_kept)
         return bats_no_memory(err);
-    if (is_thrifty(s))
-        w->problem.longer = LONGER;
     w->plan.buys = w->buys;
     w->plan.keeps = w->keeps;
     w->made_at = -1;
@@ -244,8 +250,11 @@ static int init(void *self, const struct state *s,
 static void release(void *self)
 {
     struct work *w = self;
-    problem_release(&w->problem);
-    late_release(&w->late);
+    free(w->problem.machines);
+    free(w->problem.slots);
+    free(w->problem.sample);
+    free(w->late.copies);
+    free(w->late.list);
     free(w->keeps);
     free(w->is_kept);
 }

@@ -41,10 +41,6 @@ struct problem {
                     * multiples of the longest elapsed time */
 };
 
-/* BATS_ENOMEM; release in any case. */
-int problem_init(struct problem *p, const struct state *s);
-void problem_release(struct problem *p);
-
 /* Builds the problem from the current state. all: assume every machine will
  * join. */
 void problem_make(struct problem *p, const struct state *s, bool all);
@@ -107,10 +103,6 @@ struct late_room {
                      before its task, which may be late */
     struct late *list; /* scratch space, one per slot */
 };
-
-/* BATS_ENOMEM; release in any case. */
-int late_init(struct late_room *r, const struct state *s);
-void late_release(struct late_room *r);
 
 /* Finds spares and copies, or none unless `wanted`. *p is the current problem;
  * money: the money left, or INFINITY. */

@@ -450,16 +450,3 @@ void late_plan(const struct problem *p, const struct state *s, bool wanted,
     for (uint32_t i = n_idle; i < n; i++)
         buy(p, s, r->list[i].slot, end, r->spares, &money);
 }
-
-int late_init(struct late_room *r, const struct state *s)
-{
-    r->copies = calloc(s->n_machines, sizeof *r->copies);
-    r->list = calloc(s->n_slots, sizeof *r->list);
-    return r->copies && r->list ? 0 : BATS_ENOMEM;
-}
-
-void late_release(struct late_room *r)
-{
-    free(r->copies);
-    free(r->list);
-}

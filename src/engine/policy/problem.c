@@ -14,7 +14,6 @@
 #include "engine/policy/bats.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "engine/money/money.h"
 #include "engine/outlook/jobs.h"
@@ -23,7 +22,6 @@
 /* A task that outlasts all others of its cluster is expected to take this many
  * more standard deviations, at most DEVIATION_MOST means. */
 #define DEVIATION_MOST 1
-#define LONGER 1.05 /* by default */
 #define CONFIDENCE 0.9
 
 /* ---- estimates ---- */
@@ -368,20 +366,4 @@ void problem_note(struct problem *p, const struct state *s,
 {
     double *longest = &p->longest[s->machines[why->machine].cluster];
     *longest = larger(*longest, (double)why->runtime);
-}
-
-int problem_init(struct problem *p, const struct state *s)
-{
-    p->longer = LONGER;
-    p->machines = calloc(s->n_machines, sizeof *p->machines);
-    p->slots = calloc(s->n_slots, sizeof *p->slots);
-    p->sample = calloc(s->known.sample_size + 1, sizeof *p->sample);
-    return p->machines && p->slots && p->sample ? 0 : BATS_ENOMEM;
-}
-
-void problem_release(struct problem *p)
-{
-    free(p->machines);
-    free(p->slots);
-    free(p->sample);
 }
