@@ -70,7 +70,6 @@ static int by_life(const void *left, const void *right)
 static void weigh(struct lives *l)
 {
     double survive = 1;
-    qsort(l->list, l->n, sizeof *l->list, by_life);
     for (size_t i = 0; i < l->n; i++) {
         l->weight[i] = l->list[i].answers ? survive / (double)(l->n - i) : 0;
         survive -= l->weight[i];
@@ -135,24 +134,50 @@ static double correct(const struct lives *l, bats_time *times, size_t n_times)
     return sum / (double)n_times;
 }
 
-/* F_s when many instances may still answer. *more: expected further answers
- * relative to those so far. False: out of memory. */
-static bool correct_times(const struct bats_instance *list, size_t n,
-                          bats_time now, struct bats_answers *a, double *more)
+/* The outcome that is asked for: an answer, while what was given up may still
+ * answer; an answer before that; or the loss of an execution by its machine. */
+enum outcome { LATE_ANSWER, ANSWER, LOSS };
+
+/* Life of an instance until the outcome. */
+static struct life life_of(const struct bats_instance *x, bats_time now,
+                           bats_time noticed, enum outcome outcome)
+{
+    bats_time time = x->time >= 0                             ? x->time
+                     : outcome != LATE_ANSWER && x->ended > 0 ? x->ended
+                                                              : now - x->sent;
+    if (x->time < 0 && outcome != LATE_ANSWER &&
+        (x->noticed || outcome == LOSS)) /* later outcomes are unknown */
+        time = time > noticed ? time - noticed : 0;
+    return (struct life){time, outcome == LOSS ? x->noticed : x->time >= 0};
+}
+
+/* Quantiles of the times until the outcome in *times, n_times; *more: expected
+ * further ones relative to those so far. Returns the share with an outcome;
+ * tasks whose losses are noticed all have one: the longest seen is assumed to
+ * end then (Efron, 1967). < 0: out of memory. */
+static double find_lives(const struct bats_instance *list, size_t n,
+                         bats_time now, bats_time noticed,
+                         enum outcome outcome, bats_time **times,
+                         size_t *n_times, double *mean, double *more)
 {
     struct lives l;
     bool ok = make_lives(&l, n);
-    for (size_t i = 0; ok && i < n; i++)
-        l.list[i] = list[i].time >= 0
-                        ? (struct life){list[i].time, true}
-                        : (struct life){now - list[i].sent, false};
-    if (ok) {
+    *n_times = 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        l.list[i] = life_of(&list[i], now, noticed, outcome);
+        *n_times += l.list[i].answers;
+    }
+    *times = malloc((*n_times + 1) * sizeof **times);
+    if (ok && *n_times > 0 && *times) {
+        qsort(l.list, n, sizeof *l.list, by_life);
+        if (outcome != LOSS && noticed > 0)
+            l.list[n - 1].answers = true;
         weigh(&l);
-        a->mean = correct(&l, a->times, a->n_times);
+        *mean = correct(&l, *times, *n_times);
         *more = to_come(&l) / l.gamma;
     }
     release(&l);
-    return ok;
+    return ok && *times ? l.gamma : -1;
 }
 
 /* F_s(t). */
@@ -274,8 +299,10 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
     while (first < n && (now == BATS_NEVER || list[first].sent < now - d))
         first++;
     size_t of = count_answers(list, first) >= ENOUGH ? first : n;
-    if (!take_times(list, of, a) || (of == n && now != BATS_NEVER &&
-                                     !correct_times(list, n, now, a, &more)))
+    if (of < n || now == BATS_NEVER
+            ? !take_times(list, of, a)
+            : find_lives(list, n, now, 0, LATE_ANSWER, &a->times, &a->n_times,
+                         &a->mean, &more) <= 0)
         return forget(a);
     a->n_known = first;
     a->n_partial = n - first;
@@ -295,56 +322,16 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
 
 /* ---- where losses are noticed ---- */
 
-/* Life of an instance as a task (is_loss: as an execution that its machine may
- * lose). */
-static struct life life_of(const struct bats_instance *x, bats_time now,
-                           bats_time noticed, bool is_loss)
-{
-    bats_time time = x->time >= 0   ? x->time
-                     : x->ended > 0 ? x->ended
-                                    : now - x->sent;
-    if (x->time < 0 &&
-        (x->noticed || is_loss)) /* later outcomes are unknown */
-        time = time > noticed ? time - noticed : 0;
-    return (struct life){time, is_loss ? x->noticed : x->time >= 0};
-}
-
-/* Quantiles of one of the two in *times, n_times. Returns the share with an
- * outcome; tasks whose losses are noticed all have one: the longest seen is
- * assumed to end then (Efron, 1967). < 0: out of memory. */
-static double find_lives(const struct bats_instance *list, size_t n,
-                         bats_time now, bats_time noticed, bool is_loss,
-                         bats_time **times, size_t *n_times, double *mean)
-{
-    struct lives l;
-    bool ok = make_lives(&l, n);
-    *n_times = 0;
-    for (size_t i = 0; ok && i < n; i++) {
-        l.list[i] = life_of(&list[i], now, noticed, is_loss);
-        *n_times += l.list[i].answers;
-    }
-    *times = malloc((*n_times + 1) * sizeof **times);
-    if (ok && *n_times > 0 && *times) {
-        qsort(l.list, n, sizeof *l.list, by_life);
-        if (!is_loss && noticed > 0)
-            l.list[n - 1].answers = true;
-        weigh(&l);
-        *mean = correct(&l, *times, *n_times);
-    }
-    release(&l);
-    return ok && *times ? l.gamma : -1;
-}
-
 bool bats_answers_noticed(const struct bats_instance *list, size_t n,
                           bats_time now, bats_time noticed,
                           struct bats_answers *a)
 {
-    double unused;
+    double mean, more;
     *a = (struct bats_answers){.n_known = n};
-    bool ok = find_lives(list, n, now, noticed, false, &a->times, &a->n_times,
-                         &a->mean) > 0;
-    a->loses =
-        find_lives(list, n, now, noticed, true, &a->lost, &a->n_lost, &unused);
+    bool ok = find_lives(list, n, now, noticed, ANSWER, &a->times, &a->n_times,
+                         &a->mean, &more) > 0;
+    a->loses = find_lives(list, n, now, noticed, LOSS, &a->lost, &a->n_lost,
+                          &mean, &more);
     a->gamma = a->gamma_known =
         (double)a->n_times / fmax((double)(a->n_times + a->n_lost), 1);
     return (ok && a->loses >= 0) || forget(a);
@@ -355,9 +342,10 @@ bool bats_answers_noticed(const struct bats_instance *list, size_t n,
 bool bats_answers_censored(const struct bats_instance *list, size_t n,
                            bats_time now, struct bats_answers *a)
 {
+    double more;
     *a = (struct bats_answers){0};
-    a->gamma =
-        find_lives(list, n, now, 0, false, &a->times, &a->n_times, &a->mean);
+    a->gamma = find_lives(list, n, now, 0, ANSWER, &a->times, &a->n_times,
+                          &a->mean, &more);
     return a->gamma > 0 || forget(a);
 }
 
