@@ -439,14 +439,6 @@ static bool begins(const void *self, const struct state *s)
            (left < pool_slots(s, true) || may_rush(x, s)) && left <= x->room;
 }
 
-/* Time at which the task's instance was sent. Tasks in the bag are due at
- * once. */
-static bats_time sent_at(const struct state *s, struct bats_position task)
-{
-    uint32_t slot = s->tasks[task.i].slot;
-    return slot == NO_SLOT ? -BATS_LONGEST : s->slots[slot].started;
-}
-
 static int by_time_sent(const void *left, const void *right)
 {
     const struct tail_task *a = left, *b = right;
@@ -462,8 +454,11 @@ static void begin_tail(void *self, const struct state *s)
     for (uint32_t i = 0; i < s->bag.n; i++) {
         const struct bats_position task = {i};
         x->number[i] = NO_INSTANCE;
-        if (bats_bag_is_left(&s->bag, task))
-            x->tasks[n++] = (struct tail_task){sent_at(s, task), task};
+        uint32_t slot = s->tasks[i].slot;
+        if (bats_bag_is_left(&s->bag, task)) /* in the bag: due at once */
+            x->tasks[n++] = (struct tail_task){
+                slot == NO_SLOT ? -BATS_LONGEST : s->slots[slot].started,
+                task};
     }
     qsort(x->tasks, n, sizeof *x->tasks, by_time_sent);
     for (uint32_t i = 0; i < n; i++) {
@@ -525,27 +520,21 @@ static struct bats_position next(void *self, const struct state *s,
     return BATS_NO_POSITION;
 }
 
-/* Number of tasks in the pool's queue, without BLOCKED ones and those whose
+/* In the tail, those of the pool's queue, without BLOCKED ones and those whose
  * machine has to answer first. */
-static uint32_t startable(struct expert *x, const struct state *s,
-                          enum pool pool)
-{
-    uint32_t n = 0, number;
-    for (uint32_t i = 0;
-         (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE; i++)
-        n += is_startable(s, x->tasks[number].task);
-    return n;
-}
-
 static uint32_t waiting(void *self, const struct state *s, size_t cluster)
 {
     struct expert *x = self;
     bool unreliable = s->clusters[cluster].spec.unreliable;
     enum pool pool = unreliable ? POOL_UNRELIABLE : POOL_RELIABLE;
     if (s->run.in_tail) {
-        uint32_t n = instances_waiting(&x->instances, pool);
-        uint32_t now = n > 0 ? startable(x, s, pool) : 0;
-        return n < now ? n : now;
+        uint32_t n = instances_waiting(&x->instances, pool), now = 0, number;
+        for (uint32_t i = 0;
+             now < n &&
+             (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE;
+             i++)
+            now += is_startable(s, x->tasks[number].task);
+        return now;
     }
     return unreliable || x->strategy.reliable_works ? bats_bag_ready(&s->bag)
                                                     : 0;
