@@ -56,16 +56,17 @@ static const bats_time told[] = {BATS_MINUTE, BATS_MINUTE, BATS_MINUTE,
 /* A machine that takes a minute for 1, and before it one that takes half of it
  * for 3. All tasks last a minute, as the policy is told. */
 static void prepare(const struct bats_policy *policy, uint32_t n_tasks,
-                    struct bats_graph *graph, const struct bats_edge *list,
-                    size_t n_edges)
+                    const struct bats_edge *list, size_t n_edges)
 {
+    static struct bats_graph graph;
+    bats_graph_release(&graph);
     set_up_world(policy, n_tasks, BATS_MINUTE, 1, 1, 6, BATS_UNLIMITED);
-    assert_ok(bats_graph_init(graph, n_tasks, n_tasks, list, n_edges, &err));
+    assert_ok(bats_graph_init(&graph, n_tasks, n_tasks, list, n_edges, &err));
     w->machines[0].cluster = 1;
     w->machines[1].cluster = 0;
     w->speed[1] = 2;
     w->o.told = told;
-    w->o.sched.graph = graph;
+    w->o.sched.graph = &graph;
     w->o.sched.window = BATS_MINUTE;
     w->o.sched.billing.model = BATS_BILLING_USE;
 }
@@ -74,14 +75,12 @@ static void prepare(const struct bats_policy *policy, uint32_t n_tasks,
 static void run(const struct bats_policy *policy, bats_money budget,
                 bats_money times, bats_time deadline)
 {
-    struct bats_graph g;
-    prepare(policy, 4, &g, edges, 4);
+    prepare(policy, 4, edges, 4);
     for (size_t i = 0; i < 2; i++)
         w->clusters[i].charge *= times;
     w->o.sched.budget = budget * times;
     w->o.sched.goal.deadline = deadline;
     play();
-    bats_graph_release(&g);
 }
 
 TEST(deadline_and_budget_say_where_tasks_run)
@@ -113,7 +112,6 @@ TEST(deadline_and_budget_say_where_tasks_run)
  * cost of those that end by then. */
 TEST(flow_ends_as_soon_as_the_money_allows)
 {
-    struct bats_graph g;
     static const struct {
         bats_money budget;
         bats_time end;
@@ -126,11 +124,10 @@ TEST(flow_ends_as_soon_as_the_money_allows)
         assert_int_equal(w->makespan, by_hand[i % 4].end * BATS_SECOND);
     }
     for (size_t i = 0; i < 3; i++) {
-        prepare(&bats_policy_flow, 4, &g, edges, 4);
+        prepare(&bats_policy_flow, 4, edges, 4);
         w->o.sched.goal.deadline = by_hand[i].end * BATS_SECOND;
         w->o.sched.goal.minimize = BATS_MINIMIZE_COST;
         play();
-        bats_graph_release(&g);
         assert_int_equal(w->status.charged, by_hand[i].budget * BATS_UNIT);
     }
 }
@@ -143,19 +140,17 @@ TEST(tasks_that_take_no_time_cost_nothing)
         &bats_policy_miser, &bats_policy_mw_dbs, &bats_policy_flow};
     struct bats_edge list[12];
     bats_time what_is_told[8] = {BATS_MINUTE};
-    struct bats_graph g;
     what_is_told[7] = BATS_MINUTE;
     for (uint32_t i = 0; i < 6; i++) {
         list[i] = (struct bats_edge){0, i + 1};
         list[6 + i] = (struct bats_edge){i + 1, 7};
     }
     for (size_t i = 0; i < 3; i++) {
-        prepare(policies[i], 8, &g, list, 12);
+        prepare(policies[i], 8, list, 12);
         memcpy(w->work, what_is_told, sizeof what_is_told);
         w->o.told = what_is_told;
         w->o.sched.budget = 2 * BATS_UNIT;
         play();
-        bats_graph_release(&g);
         assert_int_equal(w->status.done, 8);
         assert_int_equal(w->makespan, 2 * BATS_MINUTE);
     }
@@ -165,14 +160,12 @@ TEST(tasks_that_take_no_time_cost_nothing)
  * again, and it does. */
 TEST(flow_puts_money_by_where_it_was_told_wrong)
 {
-    struct bats_graph g;
     for (int budget = 6; budget < 16; budget++) { /* 5.6 is the least cost */
-        prepare(&bats_policy_flow, 4, &g, edges, 4);
+        prepare(&bats_policy_flow, 4, edges, 4);
         for (int i = 0; i < 4; i++)
             w->work[i] = 84 * BATS_SECOND;
         w->o.sched.budget = budget * BATS_UNIT;
         play();
-        bats_graph_release(&g);
         assert_int_equal(w->status.done, 4);
     }
 }
@@ -182,9 +175,8 @@ TEST(flow_puts_money_by_where_it_was_told_wrong)
 static void expect_twelve(uint32_t n_machines, int budget,
                           const bats_time *work, const bats_time *what_is_told)
 {
-    struct bats_graph g;
     for (; budget < 400; budget += 3) {
-        prepare(&bats_policy_flow, 12, &g, NULL, 0);
+        prepare(&bats_policy_flow, 12, NULL, 0);
         for (uint32_t i = 0; i < n_machines; i++)
             w->machines[i] = (struct bats_machine_spec){i % 2, 1};
         w->o.sched.n_machines = n_machines;
@@ -193,7 +185,6 @@ static void expect_twelve(uint32_t n_machines, int budget,
         w->o.told = what_is_told;
         w->o.sched.budget = budget * BATS_UNIT / 10;
         play();
-        bats_graph_release(&g);
         assert_int_equal(w->status.done, 12);
     }
 }
@@ -232,20 +223,18 @@ TEST(flow_puts_nothing_by_where_it_would_be_late)
     static const int budget[] = {20, 21};
     bats_time minute[12];
     struct bats_edge chain[11];
-    struct bats_graph g;
     for (int i = 0; i < 12; i++)
         minute[i] = BATS_MINUTE;
     for (uint32_t i = 0; i < 11; i++)
         chain[i] = (struct bats_edge){i, i + 1};
     for (int is_told = 0; is_told < 2; is_told++) {
-        prepare(&bats_policy_flow, 12, &g, chain, 11);
+        prepare(&bats_policy_flow, 12, chain, 11);
         for (int i = 0; is_told && i < 12; i++)
             w->work[i] += (i % 2 ? -10 : 10) * BATS_SECOND;
         w->o.told = is_told ? minute : NULL;
         w->o.sched.budget = budget[is_told] * BATS_UNIT;
         w->o.sched.goal.deadline = 10 * BATS_MINUTE;
         play();
-        bats_graph_release(&g);
         assert_int_equal(w->status.done, 12);
         assert_int_equal(w->makespan, 10 * BATS_MINUTE);
     }
@@ -255,8 +244,7 @@ TEST(flow_puts_nothing_by_where_it_would_be_late)
  * but it takes 66 s. */
 TEST(flow_leaves_time_for_what_was_told_wrong)
 {
-    struct bats_graph g;
-    prepare(&bats_policy_flow, 1, &g, NULL, 0);
+    prepare(&bats_policy_flow, 1, NULL, 0);
     w->work[0] = 66 * BATS_SECOND;
     w->o.sched.goal.deadline = 64 * BATS_SECOND;
     w->o.sched.goal.minimize = BATS_MINIMIZE_COST;
@@ -265,7 +253,6 @@ TEST(flow_leaves_time_for_what_was_told_wrong)
     w->o.sched.goal.deadline = 2 * BATS_MINUTE;
     play();
     assert_int_equal(w->makespan, 66 * BATS_SECOND);
-    bats_graph_release(&g);
 }
 
 TEST(what_can_not_be_in_time_is_not_begun)
@@ -303,15 +290,13 @@ static void run_two(const struct bats_policy *policy,
                     struct bats_purse_status status[2])
 {
     static const uint16_t purse[] = {0, 0, 1, 1};
-    struct bats_graph g;
-    prepare(policy, 4, &g, NULL, 0);
+    prepare(policy, 4, NULL, 0);
     w->o.sched.purse = purse;
     w->o.sched.purses = purses;
     w->o.sched.n_purses = 2;
     play();
     for (uint32_t i = 0; i < 2; i++)
         bats_sched_purse_status(w->sched, i, &status[i]);
-    bats_graph_release(&g);
 }
 
 /* The second one has a minute, and money for both tasks on the fast machine. */
@@ -351,8 +336,7 @@ TEST(a_late_workflow_ends_no_run_before_another_begins)
  * one. */
 TEST(what_is_reclaimed_goes_on_where_that_is_not_likely)
 {
-    struct bats_graph g;
-    prepare(&bats_policy_miser, 1, &g, NULL, 0);
+    prepare(&bats_policy_miser, 1, NULL, 0);
     w->clusters[0].charge = 6 * BATS_UNIT;
     w->clusters[1] = (struct bats_cluster){
         .name = "fast",
@@ -368,7 +352,6 @@ TEST(what_is_reclaimed_goes_on_where_that_is_not_likely)
     w->o.sched.n_machines = 3;
     w->o.saves = true;
     play();
-    bats_graph_release(&g);
     /* 20 of 60 are done in 10. */
     assert_int_equal(w->makespan, 50 * BATS_SECOND);
 }
