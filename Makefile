@@ -93,7 +93,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	view_log.c view_tasks.c) \
 	verify/verify.c)
 SITE_SRC = $(addprefix src/site/, \
-	batch_system.c batch_systems.c deaths.c gridengine.c \
+	allocation.c batch_system.c batch_systems.c deaths.c gridengine.c \
 	gridengine_jobs.c hardware.c job_system.c json_systems.c node.c query.c \
 	queue.c site.c slurm.c slurm_account.c slurm_fields.c \
 	slurm_jobs.c)

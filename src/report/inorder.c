@@ -61,16 +61,13 @@ static void write_piece(struct bats_inorder *o, uint32_t task,
                         const struct piece *piece)
 {
     char bytes[32768];
-    size_t part;
-    for (size_t done = 0; done < piece->n; done += part) {
-        part = piece->n - done;
-        part = part < sizeof bytes ? part : sizeof bytes;
-        ssize_t got =
-            pread(fileno(o->file), bytes, part, piece->at + (off_t)done);
-        if (got <= 0)
+    fseeko(o->file, piece->at, SEEK_SET);
+    for (size_t left = piece->n, got; left > 0; left -= got) {
+        got = left < sizeof bytes ? left : sizeof bytes;
+        got = fread(bytes, 1, got, o->file);
+        if (got == 0)
             return;
-        part = (size_t)got;
-        o->write(o->context, task, piece->stream, bytes, part);
+        o->write(o->context, task, piece->stream, bytes, got);
     }
 }
 
@@ -114,14 +111,10 @@ static int hold(struct bats_inorder *o, uint32_t task, int stream,
                               strerror(errno));
     if (!bats_grow(&o->pieces, &o->room, o->n_pieces + 1, sizeof *o->pieces))
         return bats_no_memory(err);
-    for (size_t done = 0; done < n;) {
-        ssize_t put = pwrite(fileno(o->file), bytes + done, n - done,
-                             o->end + (off_t)done);
-        if (put < 0 && errno != EINTR)
-            return bats_error_set(err, BATS_ESYS, "cannot hold output: %s",
-                                  strerror(errno));
-        done += put > 0 ? (size_t)put : 0;
-    }
+    if (fseeko(o->file, o->end, SEEK_SET) != 0 ||
+        fwrite(bytes, 1, n, o->file) != n || fflush(o->file) != 0)
+        return bats_error_set(err, BATS_ESYS, "cannot hold output: %s",
+                              strerror(errno));
     o->pieces[o->n_pieces] = (struct piece){o->end, n, NONE, stream};
     if (h->last == NONE)
         h->first = o->n_pieces;

@@ -1,7 +1,6 @@
 #include "report/page.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 

@@ -1,7 +1,6 @@
 #include "report/recorded.h"
 #include "bats/lease.h"
 
-#include <stdlib.h>
 
 #include "util/json.h"
 

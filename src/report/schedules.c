@@ -2,7 +2,6 @@
 #include "report/schedules.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "report/table.h"

@@ -1,7 +1,6 @@
 #include "report/strategies.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/table.h"
 #include "report/words.h"

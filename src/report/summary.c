@@ -1,6 +1,5 @@
 /* summary: the closing report for people. See report.h. */
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "report/words.h"
 

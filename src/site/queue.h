@@ -38,7 +38,6 @@
 #define BATS_SITE_QUEUE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "bats/error.h"
