@@ -1,9 +1,11 @@
 #include "record/schema.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "bats/sched.h"
 #include "record/write/record.h"
+#include "sql/texts.h"
 #include "util/asset.h"
 #include "util/now.h"
 
@@ -85,37 +87,27 @@ const char *const bats_schema_finishes[] = {
     [BATS_FINISH_TOO_LATE] = "too late",
 };
 
-/* The parameters' columns, for free(): "" if none; NULL: out of memory or a
- * damaged table. */
-static char *parameter_columns(struct bats_db *db)
-{
-    sqlite3_stmt *s;
-    char *columns = sqlite3_mprintf("");
-    if (bats_db_prepare(db,
-                        "SELECT name, place FROM parameter "
-                        "WHERE name NOT NULL AND place NOT NULL ORDER BY id",
-                        &s, NULL) < 0)
-        return columns;
-    while (columns != NULL && sqlite3_step(s) == SQLITE_ROW) {
-        char *more = sqlite3_mprintf(
-            "%s,\n    json_extract(" PARAMETERS ", '$.\"%q\"') AS \"%w\"",
-            columns, sqlite3_column_text(s, 0), sqlite3_column_text(s, 1));
-        sqlite3_free(columns);
-        columns = more;
-    }
-    sqlite3_finalize(s);
-    return columns;
-}
+/* The columns of the parameters, in one text. */
+static const char columns_sql[] =
+    "SELECT group_concat(printf(',\n    json_extract(" PARAMETERS
+    ", ''$.\"%q\"'') AS \"%w\"', name, place), '') FROM (SELECT name, place"
+    " FROM parameter WHERE name NOT NULL AND place NOT NULL ORDER BY id)";
 
 int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err)
 {
-    char *columns = parameter_columns(db);
-    char *sql = columns == NULL
-                    ? NULL
-                    : sqlite3_mprintf("DROP VIEW IF EXISTS main.tasks; %s%s%s",
-                                      tasks_head, columns, tasks_tail);
-    int rc = sql == NULL ? bats_no_memory(err) : bats_db_run(db, sql, err);
-    sqlite3_free(columns);
+    struct bats_texts texts = {0};
+    const char **columns;
+    size_t n;
+    int rc = bats_db_list(db, columns_sql, bats_db_text, sizeof *columns,
+                          &columns, &n, &texts, err);
+    char *sql = rc == 0 ? sqlite3_mprintf("DROP VIEW IF EXISTS main.tasks;"
+                                          " %s%s%s",
+                                          tasks_head, columns[0], tasks_tail)
+                        : NULL;
+    if (rc == 0)
+        rc = sql == NULL ? bats_no_memory(err) : bats_db_run(db, sql, err);
+    free(columns);
+    bats_texts_release(&texts);
     sqlite3_free(sql);
     return rc;
 }
