@@ -220,4 +220,70 @@ TEST(spent_budget_cannot_be_resumed_with_less)
     assert_int_equal(bats_sched_create(&w->o.sched, &s, &err), BATS_EINPUT);
 }
 
+/* ---- open bags ---- */
+
+/* Tells the engine; counts the machines of cluster 1 that it acquires. */
+static uint32_t dear_for(struct bats_sched *s, bats_time now,
+                         struct bats_event ev)
+{
+    struct bats_command c;
+    uint32_t n = 0;
+    assert_ok(bats_sched_handle(s, now, &ev, &err));
+    while (bats_sched_next(s, &c))
+        n += c.type == BATS_COMMAND_ACQUIRE &&
+             w->machines[c.machine].cluster == 1;
+    return n;
+}
+
+/* Machines of cluster 1, three times as fast for eight times the charge, that
+ * an open bag acquires for 8 tasks once both clusters have a result, with money
+ * for 40 cheap tasks, if `in_all` tasks are expected. */
+static uint32_t dear_machines(uint32_t in_all)
+{
+    enum { TASKS = 60, HALF = 4 };
+    const bats_time slow = 30 * BATS_MINUTE, fast = 10 * BATS_MINUTE;
+    uint16_t kinds[TASKS] = {0};
+    uint8_t none[TASKS];
+    struct bats_stock stock[2 * HALF];
+    struct bats_event join = {.type = BATS_EVENT_JOINED};
+    struct bats_event add = {.type = BATS_EVENT_ADDED, .need = {.cores = 1}};
+    struct bats_sched *s;
+    memset(none, BATS_TASK_LEFT_OUT, sizeof none);
+    for (int i = 0; i < 2 * HALF; i++)
+        stock[i] = (struct bats_stock){.cores = 1};
+    set_up_world(&bats_policy_bats, TASKS, 0, HALF, 1, 8, 40 * BATS_UNIT);
+    w->o.sched.open = w->o.sched.in_order = true;
+    w->o.sched.in_all = in_all;
+    w->o.sched.expected = (bats_time[]){slow, fast};
+    w->o.sched.stocks = stock;
+    w->o.sched.needs = &add.need;
+    w->o.sched.category = kinds;
+    w->o.sched.n_categories = 1;
+    w->o.sched.earlier.state = none;
+    assert_ok(bats_sched_create(&w->o.sched, &s, &err));
+    for (; join.machine < 2 * HALF; join.machine++)
+        dear_for(s, 0, join);
+    for (; add.task < 2; add.task++)
+        assert_int_equal(dear_for(s, 0, add), add.task);
+    dear_for(s, fast,
+             (struct bats_event){.type = BATS_EVENT_DONE,
+                                 .machine = HALF,
+                                 .task = 1,
+                                 .runtime = fast});
+    dear_for(s, slow,
+             (struct bats_event){.type = BATS_EVENT_DONE, .runtime = slow});
+    for (; add.task < 10; add.task++)
+        assert_int_equal(dear_for(s, slow, add), 0);
+    uint32_t n =
+        dear_for(s, slow + fast, (struct bats_event){.type = BATS_EVENT_TICK});
+    bats_sched_destroy(s);
+    return n;
+}
+
+TEST(tasks_that_an_open_bag_expects_are_planned_for)
+{
+    assert_int_equal(dear_machines(0), 3);
+    assert_int_equal(dear_machines(40), 0);
+}
+
 TEST_MAIN(NULL, NULL)

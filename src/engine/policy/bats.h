@@ -56,8 +56,10 @@ double problem_waits_of_all(const struct problem *p);
 double problem_waits(const struct problem *p,
                      const struct bats_windows_plan *plan);
 
-/* Number of tasks not running; and their work, in mean tasks. */
+/* Number of tasks not running; of tasks that an open bag is told to expect
+ * and that are not submitted yet; and the work of both, in mean tasks. */
 double problem_pending(const struct state *s);
+double problem_announced(const struct state *s);
 double problem_work(const struct state *s);
 
 /* Number of results on all clusters. */

@@ -34,9 +34,10 @@ static double slot_price(const struct state *s, size_t i)
 /* Slots to start for; an open bag will get more tasks. */
 static double tasks_of(const struct state *s)
 {
-    double left = bats_bag_left(&s->bag) * needs_width(s);
-    double in_all = s->run.in_all > 0 ? s->run.in_all : s->n_slots;
-    return s->run.is_open ? fmax(left, in_all) : left;
+    double left =
+        (bats_bag_left(&s->bag) + problem_announced(s)) * needs_width(s);
+    bool is_unknown = s->run.is_open && s->run.in_all == 0;
+    return is_unknown ? fmax(left, s->n_slots) : left;
 }
 
 /* ---- within a budget ---- */

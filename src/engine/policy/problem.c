@@ -240,6 +240,14 @@ double problem_pending(const struct state *s)
            count[BATS_TASK_WAITING];
 }
 
+double problem_announced(const struct state *s)
+{
+    uint32_t submitted = s->bag.n - s->bag.count[BATS_TASK_LEFT_OUT];
+    return s->run.is_open && s->run.in_all > submitted
+               ? s->run.in_all - submitted
+               : 0;
+}
+
 uint32_t problem_results(const struct state *s)
 {
     uint32_t n = 0;
@@ -257,7 +265,8 @@ double problem_windows_left(const struct state *s)
 
 double problem_work(const struct state *s)
 {
-    return problem_pending(s) * categories_left_weight(s) * needs_width(s);
+    return (problem_pending(s) + problem_announced(s)) *
+           categories_left_weight(s) * needs_width(s);
 }
 
 /* The end of a chosen schedule: the plan need not be sooner. */
