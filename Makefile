@@ -99,8 +99,8 @@ SITE_SRC = $(addprefix src/site/, \
 	slurm_jobs.c)
 RUN_SRC = $(addprefix src/run/, \
 	clients.c comm.c comm_mpi.c crew.c door.c engine_options.c executor.c forked.c gateway.c hub.c \
-	joined.c journal.c kept.c launcher.c \
-	master.c needs.c needs_jobs.c open.c open_driver.c open_requests.c open_tasks.c pernode.c prepare.c reclaims.c \
+	joined.c journal.c launcher.c \
+	master.c needs.c needs_jobs.c open.c open_driver.c open_tasks.c pernode.c prepare.c reclaims.c \
 	results.c shared.c submission.c \
 	survey.c watchdog.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \

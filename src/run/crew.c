@@ -282,9 +282,12 @@ static bool has_ended(const struct bats_crew *crew, size_t i)
     return poll(&fd, 1, 0) > 0 || bats_deaths_known(crew->ranks[i].rank);
 }
 
-int64_t bats_crew_beat_us(const struct bats_crew *crew)
+bool bats_crew_works(const struct bats_crew *crew)
 {
-    return bats_heart_beat_us(crew->silence_us);
+    for (size_t i = 0; i < crew->n; i++)
+        if (crew->workers[i].state == BATS_WORKER_WORKS)
+            return true;
+    return false;
 }
 
 static void tell_to_stop(struct bats_crew *crew, size_t i,
@@ -313,7 +316,7 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
     bats_deaths_ask();
     /* This process was suspended, or busy writing, and has not yet read the
      * messages of that time. */
-    if (gap_us > 2 * bats_crew_beat_us(crew))
+    if (gap_us > 2 * bats_heart_beat_us(crew->silence_us))
         for (size_t k = 0; k < crew->n; k++)
             crew->workers[k].heard_us += gap_us;
     for (size_t k = 0; k < crew->n; k++) {

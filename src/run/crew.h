@@ -97,11 +97,8 @@ int bats_crew_flush(struct bats_crew *crew, struct bats_error *err);
 int bats_crew_receive(struct bats_crew *crew, size_t *i,
                       struct bats_message *message, struct bats_error *err);
 
-/* How often a silent worker sends a sign of life, and how often to call
- * bats_crew_lost. */
-int64_t bats_crew_beat_us(const struct bats_crew *crew);
-
-/* Finds a worker whose process is known to have ended, or that has been silent
+/* Call it once in a beat (bats_heart_beat_us) at least. Finds a worker whose
+ * process is known to have ended, or that has been silent
  * for too long, and marks it GONE or SILENT. Returns the reason in words;
  * NULL: no worker is lost. */
 const char *bats_crew_lost(struct bats_crew *crew, size_t *i);
@@ -112,6 +109,9 @@ const char *bats_crew_give_up(struct bats_crew *crew, size_t i);
 
 /* True if a lost worker was not on this host, as far as known. */
 bool bats_crew_lost_elsewhere(const struct bats_crew *crew);
+
+/* True if some worker works. */
+bool bats_crew_works(const struct bats_crew *crew);
 
 /* Stops the work of all workers: running tasks are killed. The workers
  * stay. */

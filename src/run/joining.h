@@ -34,7 +34,7 @@
  * A gateway that has heard nothing for --silence stops its tasks. If its
  * connection breaks, it tries to come back during that time: it reads FILE
  * again, connects, and is admitted or refused like a new one. Meanwhile its
- * tasks go on where another master can learn of them (kept.h). So a master that
+ * tasks go on where another master can learn of them. So a master that
  * continues a run (--resume) gets the jobs that still live, with their results.
  * A job side that has settled a job refuses it, and the job ends by itself.
  *

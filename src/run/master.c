@@ -518,7 +518,7 @@ static int look_for_lost(struct master *m, struct bats_error *err)
     size_t i;
     int rc = 0;
     int64_t now_us = bats_clock_now_us();
-    int64_t beat_us = bats_crew_beat_us(&m->crew);
+    int64_t beat_us = bats_heart_beat_us(m->crew.silence_us);
     if (now_us - m->looked_us < (beat_us < LOOK_US ? beat_us : LOOK_US))
         return 0;
     m->looked_us = now_us;

@@ -222,37 +222,45 @@ static bool divide(const struct bats_crew *crew,
     return true;
 }
 
-int bats_needs_stocks(const struct bats_crew *crew,
-                      const struct bats_run_options *options,
-                      struct bats_survey *s, struct bats_error *err)
+/* Gives each machine what its ranks have. */
+static int divide_nodes(const struct bats_crew *crew, uint32_t gpus_per_node,
+                        struct bats_survey *s, struct bats_error *err)
 {
-    const struct bats_platform *p = &s->platform;
     struct bats_text names = {0};
-    bool is_bought = options->joining != NULL;
-    if (!bats_needs_any(options))
-        return 0;
-    s->stocks = calloc(p->n_machines, sizeof *s->stocks);
-    s->n_nodes = is_bought && options->joining->nodes != NULL
-                     ? options->joining->nodes[0].nodes
-                     : 1;
-    s->gpus = calloc(p->n_machines * (size_t)s->n_nodes, sizeof *s->gpus);
-    const struct bats_worker_rank **list = is_bought ? NULL : sort(crew);
-    bool done =
-        s->stocks != NULL && s->gpus != NULL && (is_bought || list != NULL);
-    for (uint32_t i = 0; done && i < p->n_machines; i++)
-        s->stocks[i].cores = p->machines[i].slots;
-    for (uint32_t i = 0; done && is_bought && i < p->n_machines; i++)
-        if (options->joining->nodes != NULL)
-            s->stocks[i] = options->joining->nodes[p->machines[i].cluster];
-    for (size_t i = 0, n; done && !is_bought && i < crew->n; i += n) {
+    const struct bats_worker_rank **list = sort(crew);
+    bool done = list != NULL;
+    for (size_t i = 0, n; done && i < crew->n; i += n) {
         n = count(list, i, crew->n);
-        list_gpus(crew, list + i, n, options->gpus_per_node, &names);
+        list_gpus(crew, list + i, n, gpus_per_node, &names);
         done = bats_text_length(&names) >= 0 &&
                divide(crew, list + i, n, &names, s);
     }
     free(list);
     bats_text_release(&names);
     return done ? 0 : bats_no_memory(err);
+}
+
+int bats_needs_stocks(const struct bats_crew *crew,
+                      const struct bats_run_options *options,
+                      struct bats_survey *s, struct bats_error *err)
+{
+    const struct bats_platform *p = &s->platform;
+    const struct bats_joining *side = options->joining;
+    const struct bats_stock *bought = side != NULL ? side->nodes : NULL;
+    if (!bats_needs_any(options))
+        return 0;
+    s->stocks = calloc(p->n_machines, sizeof *s->stocks);
+    s->n_nodes = bought != NULL ? bought[0].nodes : 1;
+    s->gpus = calloc(p->n_machines * (size_t)s->n_nodes, sizeof *s->gpus);
+    if (s->stocks == NULL || s->gpus == NULL)
+        return bats_no_memory(err);
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        s->stocks[i] =
+            bought != NULL
+                ? bought[p->machines[i].cluster]
+                : (struct bats_stock){.cores = p->machines[i].slots};
+    return side != NULL ? 0
+                        : divide_nodes(crew, options->gpus_per_node, s, err);
 }
 
 /* ---- what fits nowhere ---- */

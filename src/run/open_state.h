@@ -1,7 +1,7 @@
 /*
  * open_state: the parts of an open bag (open.h). Layer: run, private to them.
- * open.c is its life, open_requests.c what clients ask for, open_tasks.c tasks
- * that wait for others, and their kinds; open_driver.c the driver, clients.c
+ * open.c is its life and what clients ask for, open_tasks.c tasks that wait for
+ * others, and their kinds; open_driver.c the driver, clients.c
  * the socket, submission.c how a request for a task is read.
  */
 #ifndef BATS_OPEN_STATE_H
@@ -144,15 +144,6 @@ int bats_open_tell_children(struct master *m, uint32_t task, bool done,
 /* The number of tasks that have failed or were skipped, and clients know it;
  * those that waited for such a task count, too. */
 uint32_t bats_open_known(struct master *m);
-
-/* ---- open_requests.c ---- */
-
-/* Carries out a request (bats_clients_request; `context` is the master). */
-json_t *bats_open_take(void *context, uint32_t client, json_t *request,
-                       struct bats_error *err);
-
-/* Remembers the key of the task. False: no memory. */
-bool bats_open_keep_key(struct bats_open *o, const char *key, uint32_t task);
 
 /* ---- open_driver.c ---- */
 

@@ -202,18 +202,13 @@ static int run(struct bats_pernode *node, struct bats_runner *runner,
     return rc < 0 ? rc : bats_runner_poll(runner, timeout_us, end, err);
 }
 
-static int64_t at_most(int64_t us, int64_t limit_us)
-{
-    return us < limit_us ? us : limit_us;
-}
-
 int bats_pernode_enter(struct bats_pernode *node, struct bats_runner *runner,
                        int64_t timeout_us, struct bats_error *err)
 {
     struct bats_runner_result end;
     int rc = node->phase == OUTSIDE ? knock(node, err) : 0;
     if (rc == 0 && node->phase == OUTSIDE)
-        bats_clock_sleep(at_most(timeout_us, RETRY_US));
+        bats_clock_sleep(timeout_us < RETRY_US ? timeout_us : RETRY_US);
     if (rc < 0 || node->phase != STARTS)
         return rc < 0 ? rc : node->phase == INSIDE;
     if (due(node) != NULL) {

@@ -185,30 +185,25 @@ static bool is_busy(const struct master *m, uint32_t machine)
     return busy;
 }
 
+/* True if some worker of the machine works. */
+static bool works(const struct master *m, uint32_t machine)
+{
+    for (uint32_t k = 0; k < m->survey.platform.machines[machine].slots; k++)
+        if (m->crew.workers[bats_master_worker(m, machine, k)].state ==
+            BATS_WORKER_WORKS)
+            return true;
+    return false;
+}
+
 /* Releases retired machines that are idle. A worker job leaves with its last
  * machine. */
 static int let_go(struct master *m, struct bats_error *err)
 {
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < m->crew.n; i++) {
-        uint32_t machine = bats_master_machine(m, i);
-        if (m->crew.workers[i].state == BATS_WORKER_WORKS &&
-            m->reclaims->of[machine].retired && !is_busy(m, machine))
-            rc = bats_master_part(m, machine, err);
-    }
+    for (uint32_t i = 0; rc == 0 && i < m->survey.platform.n_machines; i++)
+        if (m->reclaims->of[i].retired && works(m, i) && !is_busy(m, i))
+            rc = bats_master_part(m, i, err);
     return rc;
-}
-
-/* True if some worker of the machine (BATS_MASTER_NONE: of any machine)
- * works. */
-static bool works(const struct master *m, uint32_t machine)
-{
-    for (size_t i = 0; i < m->crew.n; i++)
-        if (m->crew.workers[i].state == BATS_WORKER_WORKS &&
-            (machine == BATS_MASTER_NONE ||
-             bats_master_machine(m, i) == machine))
-            return true;
-    return false;
 }
 
 /* Looks for drained hosts. If the batch system does not answer, it is asked
@@ -226,7 +221,7 @@ static int look(struct master *m, struct bats_error *err)
             rc = drain(m, host, err);
     free(hosts);
     if (query->runs || now_us < m->reclaims->look_us ||
-        !works(m, BATS_MASTER_NONE))
+        !bats_crew_works(&m->crew))
         return rc;
     m->reclaims->look_us =
         now_us + (m->joined != NULL ? m->options->joining->look_us : LOOK_US);

@@ -373,14 +373,6 @@ int bats_master_part(struct master *m, uint32_t machine,
     return rc;
 }
 
-static bool any_works(const struct master *m)
-{
-    for (size_t i = 0; i < m->crew.n; i++)
-        if (m->crew.workers[i].state == BATS_WORKER_WORKS)
-            return true;
-    return false;
-}
-
 int bats_master_lose(struct master *m, size_t i, const char *why,
                      struct bats_error *err)
 {
@@ -390,7 +382,8 @@ int bats_master_lose(struct master *m, size_t i, const char *why,
                        m->crew.ranks[i].rank, m->crew.ranks[i].host,
                        was_ready ? "is lost" : "gets no tasks", why);
     int rc = bats_master_part(m, machine, err);
-    return rc < 0 || was_ready || m->joined != NULL || any_works(m)
+    return rc < 0 || was_ready || m->joined != NULL ||
+                   bats_crew_works(&m->crew)
                ? rc
                : bats_error_set(err, BATS_ESYS,
                                 "no node can run tasks: see the output of "

@@ -12,12 +12,12 @@
 #include "run/comm.h"
 #include "run/executor.h"
 #include "run/hub.h"
-#include "run/kept.h"
 #include "run/launcher.h"
 #include "run/run.h"
 #include "run/watchdog.h"
 #include "site/deaths.h"
 #include "site/node.h"
+#include "util/grow.h"
 
 #define OUTPUTS_UNSENT 4     /* with more unsent, tasks have to wait */
 #define BUSY_MIN_US 1000     /* the end of a task also ends this sleep */
@@ -26,12 +26,116 @@
 #define TWICE_US 1000000     /* two SIGTERMs within this time are one */
 #define LOST_STATUS 3        /* exit status of a rank that lost the master */
 
+/* ---- what is kept in case the master is killed ----
+ *
+ * Where SETUP says `keep`, a RESULT is kept until the master has it on record
+ * (TAKEN). When the master is gone, the running task goes on and tasks that
+ * have not begun are forgotten. HELLO tells the next master about the task and
+ * the results (proto.h). The SETUP of that one counts once the task has ended.
+ * Memory: at most the results of the tasks that were sent ahead to this slot,
+ * each with up to 64 KiB of lines. */
+
+struct kept {
+    bool on;    /* SETUP asked to keep results */
+    char *run;  /* run id of SETUP, or NULL */
+    bool waits; /* HELLO was said: only signs of life until SETUP */
+    struct bats_text *results; /* RESULTs sent but not TAKEN, oldest first */
+    size_t n, room;
+};
+
+static int kept_add(struct kept *kept, const struct bats_text *result,
+                    struct bats_error *err)
+{
+    struct bats_text copy = {0};
+    bats_text_put(&copy, result->bytes, result->n);
+    if (copy.failed || !bats_grow(&kept->results, &kept->room, kept->n + 1,
+                                  sizeof *kept->results)) {
+        bats_text_release(&copy);
+        return bats_no_memory(err);
+    }
+    kept->results[kept->n++] = copy;
+    return 0;
+}
+
+/* Drops the oldest n RESULTs, or all. */
+static void kept_drop(struct kept *kept, size_t n)
+{
+    n = n < kept->n ? n : kept->n;
+    for (size_t i = 0; i < n; i++)
+        bats_text_release(&kept->results[i]);
+    kept->n -= n;
+    if (kept->n > 0)
+        memmove(kept->results, kept->results + n,
+                kept->n * sizeof *kept->results);
+}
+
+static void kept_release(struct kept *kept)
+{
+    kept_drop(kept, SIZE_MAX);
+    free(kept->results);
+    free(kept->run);
+    *kept = (struct kept){0};
+}
+
+/* False if some lines of the task were sent, or the last master has stopped
+ * it. */
+static bool is_whole(const struct bats_executor *executor,
+                     const struct bats_task_result *r)
+{
+    if (r->cancelled)
+        return false;
+    return r->to_come[0] + r->to_come[1] == 0 ||
+           (executor != NULL &&
+            bats_executor_asks(executor, r->task, r->attempt));
+}
+
+/* Merges the results into one message, without those that are not whole. */
+static int merge(struct kept *kept, const struct bats_executor *executor,
+                 struct bats_error *err)
+{
+    struct bats_text all = {0};
+    for (size_t i = 0; i < kept->n; i++) {
+        struct bats_message message;
+        struct bats_task_result r;
+        bats_proto_open(kept->results[i].bytes, kept->results[i].n, &message,
+                        NULL);
+        while (bats_proto_next_result(&message, &r))
+            if (is_whole(executor, &r))
+                bats_proto_result(&all, &r);
+    }
+    int rc = all.failed ? bats_no_memory(err) : 0;
+    kept_drop(kept, SIZE_MAX);
+    if (rc == 0 && all.n > 0)
+        rc = kept_add(kept, &all, err);
+    bats_text_release(&all);
+    return rc;
+}
+
+/* Adds to `hello` the kept results and what `executor` (may be NULL) is doing.
+ * The texts belong to `kept`. BATS_ENOMEM. */
+static int kept_tell(struct kept *kept, const struct bats_executor *executor,
+                     struct bats_hello *hello, struct bats_error *err)
+{
+    int rc = merge(kept, executor, err);
+    if (executor != NULL)
+        bats_executor_runs(executor, &hello->task, &hello->attempt);
+    if (kept->run != NULL)
+        hello->kept_run = kept->run;
+    if (rc == 0 && kept->n > 0) {
+        hello->results = kept->results[0].bytes;
+        hello->n_results = kept->results[0].n;
+    }
+    return rc;
+}
+
+/* ---- the worker ---- */
+
 struct worker {
     struct bats_comm *comm;
     struct bats_executor *executor; /* NULL before SETUP and after a failure */
     struct bats_text results;
     struct bats_batch batch; /* results in `results` */
-    struct bats_kept kept;   /* results kept for another master */
+    struct kept kept;        /* results kept for another master */
     struct bats_quiet quiet;
     int64_t look_us;    /* longest sleep, from SETUP */
     int64_t beat_us;    /* longest silence, from SETUP */
@@ -83,7 +187,7 @@ static int post_results(struct worker *w, struct bats_error *err)
     w->batch.n = 0;
     w->batch.answered = false;
     if (w->kept.on && !w->results.failed)
-        rc = bats_kept_add(&w->kept, &w->results, err);
+        rc = kept_add(&w->kept, &w->results, err);
     return rc < 0 ? rc : post(w, &w->results, err);
 }
 
@@ -153,7 +257,7 @@ static int obey(struct worker *w, struct bats_message *message,
             return bats_error_set(err, BATS_EPROTO, "a second SETUP came");
         return set_up(w, &message->u.setup, err);
     case BATS_MESSAGE_TAKEN:
-        bats_kept_drop(&w->kept, message->u.taken);
+        kept_drop(&w->kept, message->u.taken);
         return 0;
     case BATS_MESSAGE_LEASE:
         return bats_watchdog_prolong(message->u.age_us, err);
@@ -417,12 +521,12 @@ static int say_hello(struct worker *w, struct bats_error *err)
                                .kept_run = ""};
     int rc = 0;
     if (w->kept.on && w->batch.n > 0)
-        rc = bats_kept_add(&w->kept, &w->results, err);
+        rc = kept_add(&w->kept, &w->results, err);
     bats_text_release(&w->results);
     w->batch.n = 0;
     bats_node_look(&hello.node);
     if (rc == 0)
-        rc = bats_kept_tell(&w->kept, w->executor, &hello, err);
+        rc = kept_tell(&w->kept, w->executor, &hello, err);
     if (rc < 0)
         return rc;
     w->kept.waits = true;
@@ -445,7 +549,7 @@ static void forget_master(struct worker *w)
         !bats_executor_go_on(w->executor))
         forget_task(w);
     if (!w->kept.on) {
-        bats_kept_drop(&w->kept, SIZE_MAX);
+        kept_drop(&w->kept, SIZE_MAX);
         w->batch.n = 0;
     }
     w->parked = true;
@@ -479,7 +583,7 @@ static int end(struct worker *w, int rc, struct bats_error *err)
     if (rc >= 0)
         rc = say_goodbye(w, err);
     bats_text_release(&w->results);
-    bats_kept_release(&w->kept);
+    kept_release(&w->kept);
     if (rc >= 0 && w->is_cut)
         rc = bats_error_set(err, BATS_ESYS, "the gateway has lost the master");
     return rc;
