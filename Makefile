@@ -112,12 +112,12 @@ REPORT_SRC = $(addprefix src/report/, \
 	snapshot.c summary.c table.c trace.c wfformat.c words.c \
 	workflows.c)
 CLI_SRC = $(addprefix src/cli/, \
-	cli.c closing.c complete.c deadline.c dry_run.c estimation.c expect.c \
-	frame.c help.c history.c jobs.c look.c main.c open.c options.c \
-	options_table.c options_value.c past.c past_record.c pools_record.c profiling.c \
-	refused.c request.c verbs.c watch.c welcome.c) \
+	cli.c closing.c deadline.c dry_run.c estimation.c expect.c \
+	frame.c help.c history.c jobs.c look.c main.c options.c \
+	options_table.c options_value.c past.c pools_record.c profiling.c \
+	refused.c request.c verbs.c watch.c) \
 	$(addprefix src/cli/alloc/, \
-	alloc.c dry_run.c earlier.c joining.c settings.c) \
+	alloc.c earlier.c joining.c settings.c) \
 	$(addprefix src/cli/cmd/, \
 	clusters.c export.c frontier.c history.c output.c plan.c record.c \
 	report.c run.c simulate.c sizes.c status.c tasks.c top.c why.c)
@@ -282,8 +282,8 @@ $(call obj,$(filter-out %_property.c,$(UNIT_SRC))): private ALL_CFLAGS += -O0
 
 # The assembler reads these into it.
 $(B)/obj/src/report/page.o: $(wildcard src/report/page/*)
-$(B)/obj/src/cli/help.o: src/cli/verbs.txt src/cli/options.txt src/doc/man.roff
-$(B)/obj/src/cli/complete.o: $(wildcard src/cli/complete.*sh)
+$(B)/obj/src/cli/help.o: $(wildcard src/cli/*.txt src/cli/complete.*sh) \
+	src/doc/man.roff
 $(B)/obj/src/record/schema.o: src/record/schema.sql src/record/cluster_now.sql
 $(B)/obj/src/record/read/recover.o: src/record/read/mend.sql
 $(B)/obj/src/record/read/view_log.o: src/record/read/log.sql

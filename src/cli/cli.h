@@ -47,4 +47,19 @@ void bats_die(int code, const char *format, ...)
  * returns the one to use. NULL: nothing is called. */
 void bats_at_death(int (*end)(void *context, int code), void *context);
 
+/* ---- jobs.c: --jobs, the number of workers or threads on this machine ---- */
+
+/* Returns `jobs`, or for 0 the number of cores that this process may use. */
+uint32_t bats_jobs_count(uint32_t jobs);
+
+/* Starts the ranks of a run: by MPI if a launcher has started several, else
+ * the workers of --jobs (run/forked.c). Rank 0 continues as `master`, unless
+ * the options are wrong: then it reports *usage, which is also set if --jobs
+ * is given beside a launcher. The other ranks work until they are dismissed.
+ * Returns the exit code of this rank. */
+int bats_jobs_run(enum bats_verb verb, struct bats_settings *set, int argc,
+                  char **argv, struct bats_error *usage,
+                  int (*master)(enum bats_verb verb,
+                                struct bats_settings *set));
+
 #endif

@@ -1,4 +1,5 @@
-#include "cli/deadline.h"
+/* deadline: the argument of --deadline. See options.h. */
+#include "cli/options.h"
 
 #include <math.h>
 #include <string.h>

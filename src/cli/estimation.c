@@ -1,6 +1,6 @@
-/* See estimation.h. */
-#include "cli/estimation.h"
+/* estimation: see profiling.h. */
 #include "bats/lease.h"
+#include "cli/profiling.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "cli/jobs.h"
+/* jobs: see cli.h. */
 
 #include <ctype.h>
 #include <errno.h>

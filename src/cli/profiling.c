@@ -10,8 +10,6 @@
 #include "bats/estimate.h"
 #include "bats/policy.h"
 #include "cli/cli.h"
-#include "cli/deadline.h"
-#include "cli/estimation.h"
 #include "report/progress.h"
 #include "report/schedules.h"
 #include "report/snapshot.h"

@@ -8,7 +8,6 @@
 
 #include "bats/lease.h"
 #include "cli/cli.h"
-#include "cli/jobs.h"
 #include "cli/look.h"
 #include "cli/options.h"
 #include "report/report.h"

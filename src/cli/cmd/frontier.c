@@ -12,7 +12,6 @@
 
 #include "bats/strategy.h"
 #include "cli/cli.h"
-#include "cli/jobs.h"
 #include "cli/look.h"
 #include "report/page.h"
 #include "sim/scenario.h"

@@ -9,9 +9,9 @@
 
 #include "bats/lease.h"
 #include "cli/cli.h"
-#include "cli/estimation.h"
 #include "cli/look.h"
 #include "cli/past.h"
+#include "cli/profiling.h"
 #include "input/bagfile.h"
 #include "input/clusters_file.h"
 #include "input/workflow/workflow.h"

@@ -16,7 +16,6 @@
 #include "cli/dry_run.h"
 #include "cli/frontier.h"
 #include "cli/history.h"
-#include "cli/jobs.h"
 #include "cli/look.h"
 #include "cli/request.h"
 #include "cli/verbs.h"

@@ -9,7 +9,6 @@
 
 #include "bats/lease.h"
 #include "cli/cli.h"
-#include "cli/jobs.h"
 #include "cli/look.h"
 #include "history/believe.h"
 #include "report/page.h"
