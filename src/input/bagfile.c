@@ -17,6 +17,16 @@
 
 /* ---- a bag of a workflow ---- */
 
+/* Returns `code`, and the bag unless that is an error. */
+static int finish(struct bats_bagfile *b, int code, struct bats_bagfile **bag)
+{
+    if (code)
+        bats_bagfile_destroy(b);
+    else
+        *bag = b;
+    return code;
+}
+
 static int check_builtins(const struct bats_bagfile *bag,
                           struct bats_error *err)
 {
@@ -190,14 +200,11 @@ int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
         bats_bagfile_destroy(b);
         return bats_no_memory(err);
     }
-    int code = bats_workflow_format(path) == BATS_WORKFLOW_NONE
-                   ? read_bag(b, path, err)
-                   : read_workflow(b, err);
-    if (code)
-        bats_bagfile_destroy(b);
-    else
-        *bag = b;
-    return code;
+    return finish(b,
+                  bats_workflow_format(path) == BATS_WORKFLOW_NONE
+                      ? read_bag(b, path, err)
+                      : read_workflow(b, err),
+                  bag);
 }
 
 int bats_bagfile_load_several(const char *const *words, size_t n,
@@ -212,11 +219,7 @@ int bats_bagfile_load_several(const char *const *words, size_t n,
     for (uint32_t i = 0; i < n_parts; i++)
         bats_workflow_release(&parts[i]);
     free(parts);
-    if (code)
-        bats_bagfile_destroy(b);
-    else
-        *bag = b;
-    return code;
+    return finish(b, code, bag);
 }
 
 /* ---- a bag of a sweep ---- */
@@ -237,11 +240,7 @@ int bats_bagfile_of_sweep(struct bats_sweep *sweep, struct bats_bagfile **bag,
         code = bats_bag_read_columns(b, err);
     if (!code)
         code = bats_bag_list_classes(b, err);
-    if (code)
-        bats_bagfile_destroy(b);
-    else
-        *bag = b;
-    return code;
+    return finish(b, code, bag);
 }
 
 /* ---- a bag to which tasks are added while it is run ---- */

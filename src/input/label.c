@@ -29,7 +29,8 @@ int bats_label_create(const char *text, const struct bats_bagfile *bag,
         return bats_no_memory(err);
     l->bag = bag;
     l->template =
-        bats_template_of_text(text, sweep != NULL ? &sweep->points : &none);
+        bats_template_create(&text, 1, sweep != NULL ? &sweep->points : &none,
+                             BATS_QUOTE_NOTHING, false);
     if (l->template != NULL)
         return 0;
     bats_label_destroy(l);

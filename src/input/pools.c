@@ -105,6 +105,16 @@ static int fail(const char *path, const char *what, struct bats_error *err)
     return bats_refuse(err, "%s: %s", path, what);
 }
 
+static double number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static bats_time to_time(double seconds)
+{
+    return (bats_time)llround(fmax(seconds * 1e6, 1));
+}
+
 static bool is_time(double seconds)
 {
     return seconds > 0 && seconds < (double)BATS_LONGEST / 1e6;
@@ -127,7 +137,7 @@ static int read_times(const json_t *list, bats_time **times, const char *path,
                         "above 0",
                         err);
         }
-        (*times)[i] = (bats_time)llround(fmax(s * 1e6, 1));
+        (*times)[i] = to_time(s);
     }
     return 0;
 }
@@ -136,14 +146,14 @@ static int read_times(const json_t *list, bats_time **times, const char *path,
 static int read_lost(const json_t *object, struct bats_pools *p,
                      const char *path, struct bats_error *err)
 {
-    const json_t *noticed = json_object_get(object, "noticed_s");
     const json_t *list = json_object_get(object, "lost_s");
-    double loses = json_number_value(json_object_get(object, "loses"));
+    double noticed = number(object, "noticed_s");
+    double loses = number(object, "loses");
     size_t n = json_array_size(list);
     bats_time *times;
-    if (!noticed)
+    if (!json_object_get(object, "noticed_s"))
         return 0;
-    if (!is_time(json_number_value(noticed)) || n > LONGEST_LIST ||
+    if (!is_time(noticed) || n > LONGEST_LIST ||
         !(loses >= 0 && loses <= (n > 0 ? 1 : 0)))
         return fail(path,
                     "noticed_s needs a time above 0, loses, from 0 to 1, and "
@@ -151,20 +161,8 @@ static int read_lost(const json_t *object, struct bats_pools *p,
                     err);
     int rc = read_times(list, &times, path, err);
     if (rc == 0)
-        bats_pools_set_lost(
-            p, (bats_time)llround(fmax(json_number_value(noticed) * 1e6, 1)),
-            loses, times, n);
+        bats_pools_set_lost(p, to_time(noticed), loses, times, n);
     return rc;
-}
-
-static int read_slots(const json_t *object, uint32_t *slots, const char *path,
-                      struct bats_error *err)
-{
-    json_int_t n = json_integer_value(json_object_get(object, "slots"));
-    if (n < 1 || n > 10000000)
-        return fail(path, "slots of a pool must be a number from 1", err);
-    *slots = (uint32_t)n;
-    return 0;
 }
 
 static int read_pool(const json_t *object, struct bats_pools *p, int pool,
@@ -173,32 +171,33 @@ static int read_pool(const json_t *object, struct bats_pools *p, int pool,
     struct bats_plays_model *m = &p->model;
     const char *charge =
         json_string_value(json_object_get(object, "charge_per_hour"));
+    const json_t *list = json_object_get(object, "times_s");
+    json_int_t slots = json_integer_value(json_object_get(object, "slots"));
+    size_t n = json_array_size(list);
     bats_money per_hour;
+    bats_time *times;
     if (!json_is_object(object) && pool == 1)
         return 0;
     if (!charge || bats_money_parse(charge, &per_hour, NULL))
         return fail(path, "a pool has no charge_per_hour, an amount as text",
                     err);
-    bats_pools_set_charge(p, pool, per_hour);
-    int rc = read_slots(object, pool ? &m->n_reliable : &m->n_unreliable, path,
-                        err);
-    const json_t *list = json_object_get(object, "times_s");
-    size_t n = json_array_size(list);
-    bats_time *times;
-    if (rc == 0 && (n == 0 || n > LONGEST_LIST))
-        rc = fail(path, "a pool has no list times_s", err);
-    if (rc == 0)
-        rc = read_times(list, &times, path, err);
-    if (rc == 0)
-        bats_pools_set(p, pool, times, n);
-    if (rc == 0 && pool == 0)
-        rc = read_lost(object, p, path, err);
-    if (rc < 0 || pool == 1)
+    if (slots < 1 || slots > 10000000)
+        return fail(path, "slots of a pool must be a number from 1", err);
+    if (n == 0 || n > LONGEST_LIST)
+        return fail(path, "a pool has no list times_s", err);
+    int rc = read_times(list, &times, path, err);
+    if (rc < 0)
         return rc;
-    m->gamma = json_number_value(json_object_get(object, "gamma"));
+    bats_pools_set_charge(p, pool, per_hour);
+    *(pool ? &m->n_reliable : &m->n_unreliable) = (uint32_t)slots;
+    bats_pools_set(p, pool, times, n);
+    if (pool == 1)
+        return 0;
+    rc = read_lost(object, p, path, err);
+    m->gamma = number(object, "gamma");
     m->lost_is_free = json_is_false(json_object_get(object, "charge_lost"));
-    return m->gamma > 0 && m->gamma <= 1
-               ? 0
+    return rc < 0 || (m->gamma > 0 && m->gamma <= 1)
+               ? rc
                : fail(path, "gamma is not above 0 and at most 1", err);
 }
 

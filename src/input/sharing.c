@@ -1,6 +1,6 @@
 #include "input/sharing.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,25 +42,6 @@ int bats_sharing_option(struct bats_sharing *s, const char *word,
                                        : rc;
 }
 
-static int read_options(struct bats_sharing *s, const char *text,
-                        const char *file, uint32_t line,
-                        struct bats_error *err)
-{
-    char word[100];
-    while (*(text += strspn(text, BLANKS)) != '\0') {
-        size_t n = strcspn(text, BLANKS);
-        if (n >= sizeof word)
-            return bats_error_at(err, file, line, "this word is too long");
-        memcpy(word, text, n);
-        word[n] = '\0';
-        int rc = bats_sharing_option(s, word, err);
-        if (rc < 0)
-            return bats_error_prefix(err, rc, "%s:%" PRIu32 ": ", file, line);
-        text += n;
-    }
-    return 0;
-}
-
 int bats_sharing_begin(struct bats_sharing *s, const char *name, size_t n,
                        uint32_t n_tasks, struct bats_error *err)
 {
@@ -74,18 +55,23 @@ int bats_sharing_begin(struct bats_sharing *s, const char *name, size_t n,
 }
 
 int bats_sharing_note(struct bats_sharing *s, const char *text,
-                      uint32_t n_tasks, const char *file, uint32_t line,
-                      struct bats_error *err)
+                      uint32_t n_tasks, struct bats_error *err)
 {
-    text += strspn(text, BLANKS);
+    char word[100];
     size_t n = strcspn(text, BLANKS);
     if (n == 0 || memchr(text, '=', n))
-        return bats_error_at(err, file, line, "the workflow has no name");
+        return bats_refuse(err, "the workflow has no name");
     int rc = s->n == 0 && n_tasks > 0 ? add(s, "others", 6, 0, err) : 0;
     if (rc == 0)
         rc = bats_sharing_begin(s, text, n, n_tasks, err);
-    return rc < 0 ? bats_error_prefix(err, rc, "%s:%" PRIu32 ": ", file, line)
-                  : read_options(s, text + n, file, line, err);
+    while (rc == 0 && *(text += n + strspn(text + n, BLANKS)) != '\0') {
+        n = strcspn(text, BLANKS);
+        if (n >= sizeof word)
+            return bats_refuse(err, "this word is too long");
+        snprintf(word, sizeof word, "%.*s", (int)n, text);
+        rc = bats_sharing_option(s, word, err);
+    }
+    return rc;
 }
 
 int bats_sharing_finish(struct bats_sharing *s, uint32_t n_tasks,

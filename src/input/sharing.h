@@ -22,15 +22,13 @@ struct bats_sharing {
     uint16_t *of; /* by task, set by bats_sharing_finish */
 };
 
-/* `text` is the rest of the line after "#BATS workflow"; `n_tasks` tasks are
- * above it. BATS_EINPUT with "file:line: sentence"; BATS_ENOMEM. */
+/* `text` is the rest of the line after "#BATS workflow " and blanks; `n_tasks`
+ * tasks are above it. BATS_EINPUT, which does not name the line; BATS_ENOMEM. */
 int bats_sharing_note(struct bats_sharing *sharing, const char *text,
-                      uint32_t n_tasks, const char *file, uint32_t line,
-                      struct bats_error *err);
+                      uint32_t n_tasks, struct bats_error *err);
 
-/* The same in two steps, without lines: begins a workflow with this name of
- * `n` bytes at task `n_tasks`; and sets one of its options. Errors do not name
- * the line. */
+/* The same in two steps: begins a workflow with this name of `n` bytes at task
+ * `n_tasks`; and sets one of its options. */
 int bats_sharing_begin(struct bats_sharing *sharing, const char *name,
                        size_t n, uint32_t n_tasks, struct bats_error *err);
 int bats_sharing_option(struct bats_sharing *sharing, const char *word,

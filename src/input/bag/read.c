@@ -208,8 +208,10 @@ static int statement(struct scan *scan, const char *text)
     struct bats_bagfile *bag = scan->bag;
     size_t length = strcspn(text, BLANKS);
     if (read_word(&text, "workflow"))
-        return bats_sharing_note(&bag->sharing, text, bag->n_tasks, bag->name,
-                                 scan->line, scan->err);
+        return bats_error_prefix(
+            scan->err,
+            bats_sharing_note(&bag->sharing, text, bag->n_tasks, scan->err),
+            "%s:%" PRIu32 ": ", bag->name, scan->line);
     if (bats_bag_is_trait(text))
         return bats_bag_trait(scan, text);
     if (!read_word(&text, "task"))

@@ -197,8 +197,10 @@ static int make_template(struct bats_sweep *sweep,
     sweep->is_once = n > 1 && strcmp(spec->words[0], "@once") == 0;
     const char *const *words = spec->words + sweep->is_once;
     n -= sweep->is_once;
-    sweep->template = bats_template_create(
-        words, n, &sweep->points, spec->quote, plain && !spec->without);
+    sweep->template = bats_template_create(words, n, &sweep->points,
+                                           spec->quote ? BATS_QUOTE_WORDS
+                                                       : BATS_QUOTE_VALUES,
+                                           plain && !spec->without);
     sweep->may_be_builtin = n == 0 || words[0][0] == '@' || words[0][0] == '{';
     int rc = sweep->template != NULL ? 0 : bats_no_memory(err);
     for (size_t i = 0; rc == 0 && i < n; i++)

@@ -238,7 +238,8 @@ static bool begins_command(const struct bats_template *t)
 
 struct bats_template *bats_template_create(const char *const *words, size_t n,
                                            const struct bats_points *points,
-                                           bool quote, bool append)
+                                           enum bats_template_quoting quoting,
+                                           bool append)
 {
     struct bats_template *t = bats_template_new();
     size_t width = bats_points_width(points);
@@ -258,25 +259,12 @@ struct bats_template *bats_template_create(const char *const *words, size_t n,
         bats_template_destroy(t);
         return NULL;
     }
-    t->quotes_words = quote;
-    bool quotes_values = !quote && !begins_command(t);
+    t->quotes_words = quoting == BATS_QUOTE_WORDS;
+    bool quotes_values = quoting == BATS_QUOTE_VALUES && !begins_command(t);
     for (size_t i = 0; i < t->n; i++)
         t->pieces[i].form =
             quotes_values ? BATS_TEMPLATE_WORD : BATS_TEMPLATE_RAW;
     return t;
-}
-
-struct bats_template *bats_template_of_text(const char *text,
-                                            const struct bats_points *points)
-{
-    struct bats_template *t = bats_template_new();
-    if (t == NULL)
-        return NULL;
-    compile_word(t, text, points, bats_points_width(points));
-    if (!t->text.failed)
-        return t;
-    bats_template_destroy(t);
-    return NULL;
 }
 
 void bats_template_destroy(struct bats_template *t)

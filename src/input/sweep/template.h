@@ -13,11 +13,8 @@
  *     {#}           number of the task, from 1
  *     {%}           number of the slot that runs it, from 1
  *
- * Words are joined by blanks. A value is quoted for the shell, unless it is
- * (part of) the command itself: there is no command, or its first word has a
- * replacement string and no '='. With `quote`, every word of the result is
- * quoted instead. {1}, {-1} and {0}, missing values, and quoting itself behave
- * as in GNU parallel 20221122; tests compare them with it.
+ * Words are joined by blanks. {1}, {-1} and {0}, missing values, and quoting
+ * itself behave as in GNU parallel 20221122; tests compare them with it.
  */
 #ifndef BATS_SWEEP_TEMPLATE_H
 #define BATS_SWEEP_TEMPLATE_H
@@ -31,17 +28,22 @@
 
 struct bats_template; /* opaque */
 
+enum bats_template_quoting {
+    BATS_QUOTE_NOTHING,
+    BATS_QUOTE_VALUES, /* for the shell, unless the value is (part of) the
+                        * command itself: there is no command, or its first
+                        * word has a replacement string and no '=' */
+    BATS_QUOTE_WORDS   /* every word of the result */
+};
+
 /* Compiles the n words. `points` gives the names. If `append` is set and no
  * word has a replacement string, " {}" is added, as GNU parallel does. NULL:
  * out of memory. */
 struct bats_template *bats_template_create(const char *const *words, size_t n,
                                            const struct bats_points *points,
-                                           bool quote, bool append);
+                                           enum bats_template_quoting quoting,
+                                           bool append);
 void bats_template_destroy(struct bats_template *template);
-
-/* The same for a text that is not a command: nothing is quoted or added. */
-struct bats_template *bats_template_of_text(const char *text,
-                                            const struct bats_points *points);
 
 enum bats_template_form {
     BATS_TEMPLATE_RAW,  /* the value itself */
