@@ -403,6 +403,40 @@ TEST_IN_DIRECTORY(runtimes_of_tasks_that_ran_on_two_clusters_come_first)
     bats_record_abandon(r);
 }
 
+/* Both copies of a task end before their attempts are told, in a commit or
+ * after it. */
+TEST_IN_DIRECTORY(ends_of_copies_are_told_apart)
+{
+    static const uint32_t machines[] = {0, 2};
+    struct bats_record *r = open_with_tasks(1);
+    begin(r, 1);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 2; i++) {
+            struct bats_command run = {.type = BATS_COMMAND_RUN,
+                                       .machine = machines[i],
+                                       .replica = (uint32_t)i};
+            struct bats_event end = {.type = BATS_EVENT_FAILED,
+                                     .machine = machines[i],
+                                     .runtime = 1};
+            assert_ok(bats_record_command(r, i, &run, &err));
+            assert_ok(bats_record_event(r, 5 + i, &end, &err));
+        }
+        if (round == 1)
+            assert_ok(bats_record_commit(r, &err));
+        for (int i = 0; i < 2; i++) {
+            struct bats_record_attempt a = {.machine = machines[i],
+                                            .attempt = (uint32_t)i + 1,
+                                            .outcome = BATS_RECORD_RETRIED,
+                                            .stream = -1};
+            assert_ok(bats_record_attempt(r, 9, &a, &err));
+        }
+    }
+    close_record(r);
+    assert_string_equal(ask(PATH, "SELECT machine, copy, attempt, given_us,"
+                                  " ended_us FROM execution ORDER BY seq"),
+                        "0 0 1 0 5 2 1 2 1 6 0 0 1 0 5 2 1 2 1 6");
+}
+
 TEST_IN_DIRECTORY(tasks_come_in_order)
 {
     struct bats_record *r = open_with_tasks(2);

@@ -157,8 +157,7 @@ static int compare(const void *left, const void *right)
     return by != 0 ? by : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Pairs equal tasks in order. by_number: with the same number, and only those
- * that were not in the last bag. */
+/* Pairs equal tasks in order. by_number: with the same number. */
 static int join(struct bats_record *r, bool by_number, struct bats_error *err)
 {
     size_t n_old = 0, n_new = 0;
@@ -167,7 +166,7 @@ static int join(struct bats_record *r, bool by_number, struct bats_error *err)
     int rc = old != NULL && new != NULL ? 0 : bats_no_memory(err);
     for (uint32_t i = 0; rc == 0 && i < r->past.n; i++) {
         const struct bats_past_task *t = &r->past.tasks[i];
-        if (!t->is_in_bag && !(by_number && t->was_in_bag))
+        if (!t->is_in_bag)
             old[n_old++] =
                 (struct single){t->hash, by_number ? t->number : 0, i};
     }
