@@ -361,9 +361,9 @@ TEST_IN_STORE(other_files_are_refused)
 
 /* ---- exchange ---- */
 
+/* What an export says, tests/cli/t0801-history.sh compares. */
 TEST_IN_STORE(an_export_is_imported_once)
 {
-    struct bats_past copy;
     add(store, "a", 1700000000, "sim \"x\"", 8);
     add(store, "b", 1700000002, "fit", 9);
     read_past();
@@ -373,18 +373,9 @@ TEST_IN_STORE(an_export_is_imported_once)
     assert_ok(bats_history_import(store, other, NULL, &err));
     assert_int_equal(bats_store_forget(store, NULL, &err), 4);
     assert_int_equal(bats_history_import(store, other, NULL, &err), 2);
-    assert_ok(bats_store_read(store, &copy, &err));
-    assert_int_equal(copy.n_rows, past.n_rows);
-    for (size_t i = 0; i < past.n_rows; i++) {
-        const struct bats_past_row *r = &past.rows[i], *c = &copy.rows[i];
-        assert_string_equal(copy.kinds[c->kind], past.kinds[r->kind]);
-        assert_memory_equal(&copy.places[c->place], &past.places[r->place],
-                            sizeof *copy.places);
-        assert_string_equal(c->name, r->name);
-        assert_int_equal(c->ended_s, r->ended_s);
-        assert_near(c->moments.sum, r->moments.sum, 1e-9);
-    }
-    bats_store_release(&copy);
+    read_past();
+    assert_int_equal(past.n_rows, 4);
+    assert_string_equal(past.kinds[past.rows[0].kind], "sim \"x\"");
     write_file(other, "{\"run\": \"x\", \"kind\": \"sim\"}\n");
     assert_int_equal(bats_history_import(store, other, NULL, &err),
                      BATS_EINPUT);

@@ -174,7 +174,7 @@ TEST_IN_DIRECTORY(resume_knows_results_and_money)
             .task = 2, .usage.exit_status = 9, .outcome = outcomes[i]};
         assert_ok(bats_record_attempt(r, 40 + i, &again, &err));
     }
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         struct bats_command lose = {.type = BATS_NOTICE_LOSE,
                                     .task = i == 0 ? 1 : 2};
         assert_ok(bats_record_command(r, 50 + i, &lose, &err));
@@ -198,7 +198,7 @@ TEST_IN_DIRECTORY(resume_knows_results_and_money)
     assert_int_equal(past.state, BATS_RECORD_PENDING);
     assert_int_equal(past.attempts, 5);
     assert_int_equal(past.failures, 2);
-    assert_int_equal(past.losses, 2);
+    assert_int_equal(past.losses, 3);
     begin(r, 600 * BATS_UNIT);
     run_task(r, 10, 2, 1, 0);
     assert_ok(bats_record_charge(r, 1, 1, 3 * BATS_UNIT, 0, &err));

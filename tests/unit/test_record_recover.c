@@ -59,7 +59,7 @@ static void open_all_ways(void)
         assert_non_null(strstr(err.text, PATH));
 }
 
-TEST_IN_DIRECTORY(a_whole_record_is_copied)
+TEST_IN_DIRECTORY(a_copy_of_a_whole_record_can_be_continued)
 {
     struct bats_recovery recovery;
     make_record();
@@ -75,14 +75,8 @@ TEST_IN_DIRECTORY(a_whole_record_is_copied)
     assert_string_equal(ask(OUT, "PRAGMA integrity_check"), "ok");
     assert_string_equal(ask(OUT, "SELECT name FROM machine ORDER BY id"),
                         "fast-1 slow-1 fast-2");
-}
-
-TEST_IN_DIRECTORY(the_result_can_be_continued)
-{
-    struct bats_recovery recovery;
+    /* It can be continued. */
     struct bats_record *r;
-    make_record();
-    assert_ok(recover(&recovery, &err));
     assert_ok(bats_record_open(OUT, &r, &err));
     assert_ok(bats_record_task(r, 0, 1, "task 0", &err));
     assert_ok(bats_record_task(r, 1, 2, "task 1", &err));
@@ -166,6 +160,7 @@ static void check_many_holes(off_t tail)
 {
     struct bats_recovery recovery;
     static char nothing[PAGE];
+    unlink(PATH);
     make_record();
     off_t pages = size_of(PATH) / PAGE;
     assert_ok(recover(&recovery, &err));
@@ -187,10 +182,6 @@ static void check_many_holes(off_t tail)
 TEST_IN_DIRECTORY(many_holes_cost_only_what_is_in_them)
 {
     check_many_holes(0);
-}
-
-TEST_IN_DIRECTORY(holes_at_the_end_cost_only_what_is_in_them)
-{
     check_many_holes(8);
 }
 
