@@ -1,6 +1,7 @@
 #include "sim/world.h"
 #include "bats/lease.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -176,12 +177,6 @@ static struct sums *begin_sums(const struct bats_scenario *s)
     return sums;
 }
 
-/* Work in slots by the scarcest resource. */
-static double most_of(const struct sums *sums)
-{
-    return fmax(fmax(sums->of[0], sums->of[1]), sums->of[2]);
-}
-
 /* Minimal work of the bag, for the bound: with noise, each task's first
  * execution on the cluster where it is shortest. */
 static void sum_up(struct bats_world *w)
@@ -214,8 +209,8 @@ static void sum_up(struct bats_world *w)
         if (w->chain)
             w->chain[t] = least;
     }
-    if (sums)
-        w->problem.work = most_of(sums);
+    if (sums) /* by the scarcest resource */
+        w->problem.work = gsl_stats_max(sums->of, 1, 3);
     free(sums);
     if (w->chain)
         w->problem.chain =
@@ -489,14 +484,6 @@ static bats_money fastest(const struct bats_world *w)
     return (bats_money)(ceil(bats_bound_fluid(p) / (double)p->window) * price);
 }
 
-/* Fraction `share` of the way from cheapest to fastest. */
-static bats_money between(const struct bats_world *w, double share)
-{
-    double least = cost_on_one(&w->problem, w->problem.work);
-    double most = fmax((double)fastest(w), least);
-    return (bats_money)ceil(least + share * (most - least));
-}
-
 static int cost_of_rr(struct bats_world *w, bats_money *cost,
                       struct bats_error *err)
 {
@@ -515,16 +502,21 @@ static int amount_of(struct bats_world *w,
                      struct bats_error *err)
 {
     int rc = 0;
+    double least = cost_on_one(&w->problem, w->problem.work);
     switch (b->base) {
     case BATS_BUDGET_AMOUNT:
     case BATS_BUDGET_UNLIMITED:
         *amount = b->amount;
         return 0;
+    case BATS_BUDGET_SHARE:
+        *amount = (bats_money)ceil(
+            least + b->factor * fmax((double)fastest(w) - least, 0));
+        return 0;
     case BATS_BUDGET_RR:
         rc = cost_of_rr(w, amount, err);
         break;
     case BATS_BUDGET_CHEAPEST:
-        *amount = (bats_money)cost_on_one(&w->problem, w->problem.work);
+        *amount = (bats_money)least;
         break;
     case BATS_BUDGET_MINIMUM:
         *amount = minimum(w);
@@ -532,9 +524,6 @@ static int amount_of(struct bats_world *w,
     case BATS_BUDGET_FASTEST:
         *amount = fastest(w);
         break;
-    case BATS_BUDGET_SHARE:
-        *amount = between(w, b->factor);
-        return 0;
     }
     /* Rounded up to a millionth, but 10 % of a round sum stays round. */
     *amount = (bats_money)ceil((double)*amount * b->factor - 1e-3);
