@@ -263,31 +263,17 @@ static int connect_once(const struct bats_door *door, struct bats_error *err)
                                     door->host, port, strerror(errno));
 }
 
-/* How to wait for a master. `pause` is NULL for the first master: its file
- * must exist. */
-struct patience {
-    int64_t until_us;
-    void (*pause)(void *context, int64_t us);
-    void *context;
-};
-
-/* Connects. A returning master writes the file anew; until then the file may
- * be missing. */
-static int reach(const char *file, const struct patience *p,
-                 struct bats_door *door, struct bats_error *err)
+/* Connects, and tries again until `until_us`. */
+static int reach(const char *file, int64_t until_us, struct bats_door *door,
+                 struct bats_error *err)
 {
     for (;;) {
         int rc = bats_door_read(file, door, err);
-        if (rc < 0 && p->pause == NULL)
-            return rc;
         int fd = rc == 0 ? connect_once(door, err) : rc;
-        if (fd >= 0 || bats_clock_now_us() > p->until_us ||
+        if (rc < 0 || fd >= 0 || bats_clock_now_us() > until_us ||
             bats_signals_count() > 0)
             return fd;
-        if (p->pause != NULL)
-            p->pause(p->context, AGAIN_US);
-        else
-            bats_clock_sleep(AGAIN_US);
+        bats_clock_sleep(AGAIN_US);
     }
 }
 
@@ -359,15 +345,15 @@ static int enter(struct gateway *g, const struct bats_auth *auth,
     return rc;
 }
 
-static int join(struct gateway *g, const struct patience *p,
-                int64_t *silence_us, struct bats_error *err)
+static int join(struct gateway *g, int64_t until_us, int64_t *silence_us,
+                struct bats_error *err)
 {
     struct bats_door door;
     struct bats_message message;
-    int fd = reach(g->file, p, &door, err);
+    int fd = reach(g->file, until_us, &door, err);
     if (fd < 0)
         return fd;
-    int64_t until_us = bats_clock_now_us() + PATIENCE_US;
+    until_us = bats_clock_now_us() + PATIENCE_US;
     if (!bats_wire_open(&g->wire, fd)) {
         close(fd);
         return bats_error_set(err, BATS_ESYS, "the connection: %s",
@@ -426,8 +412,7 @@ int bats_gateway_create(const char *file, const char *job,
     g->file = file;
     g->job = job;
     *comm = &g->base;
-    struct patience p = {bats_clock_now_us() + PATIENCE_US, NULL, NULL};
-    return join(g, &p, silence_us, err);
+    return join(g, bats_clock_now_us() + PATIENCE_US, silence_us, err);
 }
 
 int bats_gateway_return(struct bats_comm *comm, int64_t until_us,
@@ -436,14 +421,15 @@ int bats_gateway_return(struct bats_comm *comm, int64_t until_us,
                         struct bats_error *err)
 {
     struct gateway *g = gateway_of(comm);
-    struct patience p = {until_us, pause, context};
     for (;;) {
         bats_wire_close(&g->wire);
         g->cut = false;
-        int rc = join(g, &p, silence_us, err);
+        int rc = join(g, 0, silence_us, err);
         g->cut = rc < 0;
-        /* A master that refuses the job will not change its mind. */
-        if (rc == 0 || rc == BATS_EINPUT || bats_clock_now_us() > until_us ||
+        /* A master that refuses the job will not change its mind. Until it has
+         * written the file anew, that may be missing. */
+        bool is_refused = rc == BATS_EINPUT && g->wire.fd >= 0;
+        if (rc == 0 || is_refused || bats_clock_now_us() > until_us ||
             bats_signals_count() > 0)
             return rc;
         pause(context, AGAIN_US);

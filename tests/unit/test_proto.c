@@ -84,27 +84,9 @@ TEST(cancel_is_little_endian_on_the_wire)
     bats_text_release(&p);
 }
 
-TEST(hello_and_assign_have_the_documented_bytes)
+TEST(assign_has_the_documented_bytes)
 {
     struct bats_text p = {0};
-    static const uint8_t hello[] = {
-        1,    18,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
-        0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
-        0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
-        'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
-        0,    4,    0,    0,    0,    'E',  'P',  'Y',  'C',  0,    4,    0,
-        0,    0,    5,    0,    0,    0,    6,    0,    0,    0,    0xff, 0xff,
-        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 3,    0,    0,    0,    '0',  '-',
-        '3',  0,    8,    0,    0,    0,    0xfe, 0xff, 0xff, 0xff, 0xff, 0xff,
-        0xff, 0xff, 3,    0,    0,    0,    '0',  ',',  '1',  0,    12,   0,
-        0,    0,    0,    0,    0,    0,    5,    0,    0,    0,    'r',  'u',
-        'n',  '-',  '0',  0,    10,   0,    0,    0,    11,   0,    0,    0};
-    write_message(BATS_MESSAGE_HELLO, &p);
-    assert_in_range(p.n, sizeof hello + 5, sizeof hello + 255); /* results */
-    assert_memory_equal(p.bytes, hello, sizeof hello);
-    assert_int_equal(p.bytes[sizeof hello], p.n - sizeof hello - 5);
-    bats_text_release(&p);
-
     static const uint8_t assign[] = {
         3, 18,  1, 0, 0, 0, 2, 0,   0, 0, 4, 0, 0, 0, 5,   0,   0, 0,
         1, 9,   0, 0, 0, 0, 0, 0,   0, 6, 0, 0, 0, 0, 0,   0,   0, 7,
@@ -150,39 +132,40 @@ TEST(a_wrong_count_is_refused)
     }
 }
 
-/* Writes `byte` over the one at `at` of a message of this type. */
-static void refused_with(enum bats_message_type type, size_t at, uint8_t byte,
-                         const char *because)
-{
-    struct bats_text p = {0};
-    write_message(type, &p);
-    assert_in_range(at, 0, p.n - 1);
-    p.bytes[at] = (char)byte;
-    refused(p.bytes, p.n, because);
-    bats_text_release(&p);
-}
-
 TEST(values_out_of_range_are_refused)
 {
-    refused_with(BATS_MESSAGE_HELLO, 0, 0, "unknown type");
-    refused_with(BATS_MESSAGE_HELLO, 0, KINDS + 1, "unknown type");
-    refused_with(BATS_MESSAGE_HELLO, 2, 'X', "not from bats-mpi");
-    refused_with(BATS_MESSAGE_HELLO, 27, 0, "NUL inside");
-    refused_with(BATS_MESSAGE_HELLO, 31, 'x', "without its end");
-    refused_with(BATS_MESSAGE_SETUP, 9, 0xff, "speed"); /* its sign bit */
-    refused_with(BATS_MESSAGE_SETUP, 17, 0x80, "negative");
-    refused_with(BATS_MESSAGE_SETUP, 49, 3, "out of range"); /* bind */
-    refused_with(BATS_MESSAGE_RESULT, 14, 2, "out of range");
-    refused_with(BATS_MESSAGE_RESULT, 15, 2, "out of range");
-    refused_with(BATS_MESSAGE_RESULT, 16, 2, "out of range");
-    refused_with(BATS_MESSAGE_RESULT, 18, 128, "out of range");
-    refused_with(BATS_MESSAGE_RESULT, 26, 0x80, "negative");
-    refused_with(BATS_MESSAGE_VERDICT, 10, 2, "out of range");
-    refused_with(BATS_MESSAGE_STOP, 2, 5, "out of range");
-    refused_with(BATS_MESSAGE_KNOCK, 2, 'X', "not from bats-mpi");
-    refused_with(BATS_MESSAGE_WELCOME, 9, 0x80, "negative");
-    refused_with(BATS_MESSAGE_OUTPUT, 6, 0, "out of range");
-    refused_with(BATS_MESSAGE_OUTPUT, 6, 3, "out of range");
+    static const struct {
+        enum bats_message_type type;
+        size_t at;
+        uint8_t byte; /* instead of that in the message */
+        const char *because;
+    } rows[] = {{BATS_MESSAGE_HELLO, 0, 0, "unknown type"},
+                {BATS_MESSAGE_HELLO, 0, KINDS + 1, "unknown type"},
+                {BATS_MESSAGE_HELLO, 2, 'X', "not from bats-mpi"},
+                {BATS_MESSAGE_HELLO, 27, 0, "NUL inside"},
+                {BATS_MESSAGE_HELLO, 31, 'x', "without its end"},
+                {BATS_MESSAGE_SETUP, 9, 0xff, "speed"},
+                {BATS_MESSAGE_SETUP, 17, 0x80, "negative"},
+                {BATS_MESSAGE_SETUP, 49, 3, "out of range"},
+                {BATS_MESSAGE_RESULT, 14, 2, "out of range"},
+                {BATS_MESSAGE_RESULT, 15, 2, "out of range"},
+                {BATS_MESSAGE_RESULT, 16, 2, "out of range"},
+                {BATS_MESSAGE_RESULT, 18, 128, "out of range"},
+                {BATS_MESSAGE_RESULT, 26, 0x80, "negative"},
+                {BATS_MESSAGE_VERDICT, 10, 2, "out of range"},
+                {BATS_MESSAGE_STOP, 2, 5, "out of range"},
+                {BATS_MESSAGE_KNOCK, 2, 'X', "not from bats-mpi"},
+                {BATS_MESSAGE_WELCOME, 9, 0x80, "negative"},
+                {BATS_MESSAGE_OUTPUT, 6, 0, "out of range"},
+                {BATS_MESSAGE_OUTPUT, 6, 3, "out of range"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bats_text p = {0};
+        write_message(rows[i].type, &p);
+        assert_in_range(rows[i].at, 0, p.n - 1);
+        p.bytes[rows[i].at] = (char)rows[i].byte;
+        refused(p.bytes, p.n, rows[i].because);
+        bats_text_release(&p);
+    }
 }
 
 TEST(a_name_that_is_too_long_is_refused)
