@@ -165,43 +165,49 @@ static void say_risk(FILE *out, const struct bats_estimator *e,
     bats_words_wrap(out, text, 0, 4, 79);
 }
 
+/* ---- what is printed ---- */
+
+struct offers {
+    FILE *out;
+    const struct bats_estimator *e;
+    const struct bats_schedule *list;
+    size_t n;
+    int width;
+    bool sampled; /* some of them have bounds */
+};
+
 /* The second of two figures. */
-static void say_sure(FILE *out, const struct bats_estimator *e, double sure,
-                     int width)
+static void say_sure(const struct offers *o, double sure)
 {
     char text[SENTENCE];
     snprintf(text, sizeof text,
-             e->plans == BATS_PLANS_CONFIGURATIONS
+             o->e->plans == BATS_PLANS_CONFIGURATIONS
                  ? "The second of two figures is an upper bound that holds in "
                    "%.0f %% of all cases."
                  : "At latest, at most: this holds in %.0f %% of all cases.",
              100 * sure);
-    bats_words_wrap(out, text, 0, 0, width);
+    bats_words_wrap(o->out, text, 0, 0, o->width);
 }
 
 /* The papers': configurations. */
-static bool print_configurations(FILE *out, const struct bats_estimator *e,
-                                 const struct bats_schedule *schedules,
-                                 size_t n)
+static void print_configurations(const struct offers *o)
 {
     struct bats_table table = {.n_rows = 0};
-    bool sampled = false, risk = false;
+    bool risk = false;
     bats_table_add(&table, "schedule\tmachines\twindows\tmakespan\tcost\t"
                            "at risk\tcushion");
-    for (size_t i = 0; i < n; i++) {
-        add_row(&table, e, &schedules[i]);
-        sampled = sampled || schedules[i].is_bounded;
-        risk = risk || schedules[i].delta_n > 0;
+    for (size_t i = 0; i < o->n; i++) {
+        add_row(&table, o->e, &o->list[i]);
+        risk = risk || o->list[i].delta_n > 0;
     }
-    bats_table_print(out, &table);
-    putc('\n', out);
-    for (size_t i = 0; i < n; i++)
-        say_risk(out, e, &schedules[i]);
+    bats_table_print(o->out, &table);
+    putc('\n', o->out);
+    for (size_t i = 0; i < o->n; i++)
+        say_risk(o->out, o->e, &o->list[i]);
     if (risk)
         fputs("At risk: tasks that may not fit, for none is divided. Cushion: "
               "what ends them.\n",
-              out);
-    return sampled;
+              o->out);
 }
 
 /* ---- machine-windows ---- */
@@ -267,10 +273,9 @@ static void say_lots(FILE *out, const struct lots *l, int width)
 }
 
 /* False: it is wider than the screen. */
-static bool print_table(FILE *out, const struct bats_estimator *e,
-                        const struct bats_schedule *schedules, size_t n,
-                        bool sampled, int width)
+static bool print_table(const struct offers *o)
 {
+    const struct bats_estimator *e = o->e;
     struct bats_table table = {.n_rows = 0};
     char text[HELD] = "schedule";
     struct lots shown = {0, 0, 0};
@@ -280,16 +285,16 @@ static bool print_table(FILE *out, const struct bats_estimator *e,
     for (size_t i = 0; i < e->n_clusters; i++)
         bats_append(text, sizeof text, "\t%s", e->clusters[i].name);
     bats_table_add(&table, "%s\tends in%s", text,
-                   sampled ? "\tat latest\tcost\tat most" : "\tcost");
-    for (size_t k = 0; k < n; k++) {
-        const struct bats_schedule *s = &schedules[k];
+                   o->sampled ? "\tat latest\tcost\tat most" : "\tcost");
+    for (size_t k = 0; k < o->n; k++) {
+        const struct bats_schedule *s = &o->list[k];
         snprintf(text, sizeof text, "%zu %s", k + 1,
                  bats_offer_name(s->offer));
         for (size_t i = 0; i < e->n_clusters; i++)
             append_lots(text, sizeof text, s, i, is_held, &shown);
         bats_append(text, sizeof text, "\t%s",
                     bats_words_makespan(s->makespan.estimate).s);
-        if (sampled)
+        if (o->sampled)
             bats_append(text, sizeof text, "\t%s",
                         s->is_bounded ? bats_words_makespan(s->makespan.high).s
                                       : "");
@@ -300,55 +305,52 @@ static bool print_table(FILE *out, const struct bats_estimator *e,
                         bats_words_amount(s->cost_high).s);
         bats_table_add(&table, "%s", text);
     }
-    if (bats_table_width(&table) > width)
+    if (bats_table_width(&table) > o->width)
         return false;
-    bats_table_print(out, &table);
+    bats_table_print(o->out, &table);
     if (is_held)
-        bats_words_wrap(out,
+        bats_words_wrap(o->out,
                         "\nThe job holds these machines until the bag is "
                         "empty, and is billed for them.",
-                        0, 0, width);
+                        0, 0, o->width);
     else if (shown.rest > 0)
-        say_lots(out, &shown, width);
+        say_lots(o->out, &shown, o->width);
     return true;
 }
 
-static void print_list(FILE *out, const struct bats_estimator *e,
-                       const struct bats_schedule *schedules, size_t n,
-                       int width)
+static void print_list(const struct offers *o)
 {
     char text[HELD + SENTENCE];
-    for (size_t k = 0; k < n; k++) {
-        const struct bats_schedule *s = &schedules[k];
+    for (size_t k = 0; k < o->n; k++) {
+        const struct bats_schedule *s = &o->list[k];
         snprintf(text, sizeof text, "%zu %s: %s in %s", k + 1,
                  bats_offer_name(s->offer),
-                 bats_words_money(s->plan.cost, currency_of(e)).s,
+                 bats_words_money(s->plan.cost, currency_of(o->e)).s,
                  bats_words_makespan(s->makespan.estimate).s);
         if (s->is_bounded)
             bats_append(text, sizeof text, ", at most %s in %s",
                         bats_words_amount(s->cost_high).s,
                         bats_words_makespan(s->makespan.high).s);
-        bats_words_wrap(out, text, 0, 4, width);
-        fputs("    ", out);
-        bats_words_wrap(out, bats_schedules_machines(text, sizeof text, e, s),
-                        4, 4, width);
+        bats_words_wrap(o->out, text, 0, 4, o->width);
+        fputs("    ", o->out);
+        bats_words_wrap(o->out,
+                        bats_schedules_machines(text, sizeof text, o->e, s), 4,
+                        4, o->width);
     }
 }
 
 /* "cheaper and balanced are the same schedule as cheapest here.", where these
  * names have no row of their own. */
-static void say_others(FILE *out, const struct bats_estimator *e,
-                       const struct bats_schedule *schedules, size_t n,
-                       int width)
+static void say_others(const struct offers *o)
 {
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < o->n; k++) {
         const char *names[BATS_OFFER_KINDS];
         char text[SENTENCE] = "";
         size_t others = 0;
-        for (enum bats_offer o = 0; o < BATS_OFFER_KINDS; o++)
-            if (o != schedules[k].offer &&
-                bats_offers_find(e, schedules, n, o) == k)
-                names[others++] = bats_offer_name(o);
+        for (enum bats_offer kind = 0; kind < BATS_OFFER_KINDS; kind++)
+            if (kind != o->list[k].offer &&
+                bats_offers_find(o->e, o->list, o->n, kind) == k)
+                names[others++] = bats_offer_name(kind);
         if (others == 0)
             continue;
         for (size_t i = 0; i < others; i++)
@@ -359,8 +361,8 @@ static void say_others(FILE *out, const struct bats_estimator *e,
                         names[i]);
         bats_append(text, sizeof text, " %s the same schedule as %s here.",
                     others > 1 ? "are" : "is",
-                    bats_offer_name(schedules[k].offer));
-        bats_words_wrap(out, text, 0, 0, width);
+                    bats_offer_name(o->list[k].offer));
+        bats_words_wrap(o->out, text, 0, 0, o->width);
     }
 }
 
@@ -368,17 +370,15 @@ void bats_schedules_print(FILE *out, const struct bats_estimator *e,
                           const struct bats_schedule *schedules, size_t n,
                           int width)
 {
-    bool sampled = false;
-    if (e->plans == BATS_PLANS_CONFIGURATIONS) {
-        sampled = print_configurations(out, e, schedules, n);
-    } else {
-        for (size_t k = 0; k < n; k++)
-            sampled = sampled || schedules[k].is_bounded;
-        if (!print_table(out, e, schedules, n, sampled, width))
-            print_list(out, e, schedules, n, width);
-    }
+    struct offers o = {out, e, schedules, n, width, false};
+    for (size_t k = 0; k < n; k++)
+        o.sampled = o.sampled || schedules[k].is_bounded;
+    if (e->plans == BATS_PLANS_CONFIGURATIONS)
+        print_configurations(&o);
+    else if (!print_table(&o))
+        print_list(&o);
     double sure = 3 * bats_estimate_confidence(e) - 2;
-    if (sampled && sure > 0)
-        say_sure(out, e, sure, width);
-    say_others(out, e, schedules, n, width);
+    if (o.sampled && sure > 0)
+        say_sure(&o, sure);
+    say_others(&o);
 }

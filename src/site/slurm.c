@@ -140,19 +140,24 @@ double bats_slurm_read_billed(const char *text)
 
 /* ---- partitions and nodes ---- */
 
-void bats_slurm_read_partition(const char *text, struct bats_allocation *job)
+int bats_slurm_read_partition(const char *text, struct bats_allocation *job,
+                              struct bats_error *err)
 {
+    (void)err;
     char name[BATS_NODE_PARTITION];
     if (!bats_slurm_begins(text, "PartitionName", name, sizeof name))
-        return;
+        return 0;
     for (size_t i = 0; i < job->n_parts; i++)
         if (strcmp(job->parts[i].partition, name) == 0)
             bats_slurm_get(text, "TRESBillingWeights", job->parts[i].weights,
                            sizeof job->parts[i].weights);
+    return 0;
 }
 
-void bats_slurm_read_nodes(const char *text, struct bats_allocation *job)
+int bats_slurm_read_nodes(const char *text, struct bats_allocation *job,
+                          struct bats_error *err)
 {
+    (void)err;
     char name[BATS_NODE_HOST];
     for (const char *line = text; line != NULL;
          line = bats_answer_next(line)) {
@@ -163,6 +168,7 @@ void bats_slurm_read_nodes(const char *text, struct bats_allocation *job)
             node->whole = job->parts[node->part].exclusive ||
                           node->cpus >= number(line, "CPUTot");
     }
+    return 0;
 }
 
 /* ---- bills ---- */
@@ -321,37 +327,22 @@ static int64_t memory(bool of_node)
 
 /* ---- questions ---- */
 
-/* Runs `scontrol show`, with times as seconds since 1970. */
-static int show(const char *what, const char *which, char **answer,
-                struct bats_error *err)
-{
-    return bats_ask(answer, err,
-                    "SLURM_TIME_FORMAT=%%s scontrol -o -d show %s %s", what,
-                    which);
-}
-
-static int ask_job(struct bats_allocation *a, struct bats_error *err)
+/* Asks `scontrol show`, with times as seconds since 1970, and reads the
+ * answer. */
+static int show(const char *what, const char *which,
+                int (*read)(const char *text, struct bats_allocation *job,
+                            struct bats_error *err),
+                struct bats_allocation *a, struct bats_error *err)
 {
     char *answer;
-    int rc = show("job", a->job, &answer, err);
+    int rc = bats_ask(&answer, err,
+                      "SLURM_TIME_FORMAT=%%s scontrol -o -d show %s %s", what,
+                      which);
     if (rc < 0)
         return rc;
-    rc = bats_slurm_read_job(answer, a, err);
+    rc = read(answer, a, err);
     free(answer);
     return rc;
-}
-
-static int ask_partitions(struct bats_allocation *a, struct bats_error *err)
-{
-    for (size_t i = 0; i < a->n_parts; i++) {
-        char *answer;
-        int rc = show("partition", a->parts[i].partition, &answer, err);
-        if (rc < 0)
-            return rc;
-        bats_slurm_read_partition(answer, a);
-        free(answer);
-    }
-    return 0;
 }
 
 static int ask_nodes(struct bats_allocation *a, struct bats_error *err)
@@ -360,26 +351,21 @@ static int ask_nodes(struct bats_allocation *a, struct bats_error *err)
     for (size_t i = 0; names != NULL && i < a->n_nodes; i++)
         names[i] = a->nodes[i].host;
     char *list = names != NULL ? bats_hostlist_fold(names, a->n_nodes) : NULL;
-    char *answer;
     free(names);
-    if (list == NULL)
-        return bats_no_memory(err);
-    int rc = show("node", list, &answer, err);
+    int rc = list != NULL ? show("node", list, bats_slurm_read_nodes, a, err)
+                          : bats_no_memory(err);
     free(list);
-    if (rc < 0)
-        return rc;
-    bats_slurm_read_nodes(answer, a);
-    free(answer);
-    return 0;
+    return rc;
 }
 
 static int ask(double threads_per_core, struct bats_allocation *a,
                struct bats_error *err)
 {
     int64_t end_s = a->end_s = end_in_environment();
-    int rc = ask_job(a, err);
-    if (rc == 0)
-        rc = ask_partitions(a, err);
+    int rc = show("job", a->job, bats_slurm_read_job, a, err);
+    for (size_t i = 0; rc == 0 && i < a->n_parts; i++)
+        rc = show("partition", a->parts[i].partition,
+                  bats_slurm_read_partition, a, err);
     if (rc == 0)
         rc = ask_nodes(a, err);
     if (a->end_s == 0)

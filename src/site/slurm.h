@@ -44,11 +44,15 @@ double bats_slurm_amount(const char *list, const char *name);
 int bats_slurm_read_job(const char *text, struct bats_allocation *job,
                         struct bats_error *err);
 
-/* Parses `scontrol show partition -o`: the weights of the partition's parts. */
-void bats_slurm_read_partition(const char *text, struct bats_allocation *job);
+/* Parses `scontrol show partition -o`: the weights of the partition's parts.
+ * Returns 0. */
+int bats_slurm_read_partition(const char *text, struct bats_allocation *job,
+                              struct bats_error *err);
 
-/* Parses `scontrol show node -o`: which nodes the job holds as a whole. */
-void bats_slurm_read_nodes(const char *text, struct bats_allocation *job);
+/* Parses `scontrol show node -o`: which nodes the job holds as a whole. Returns
+ * 0. */
+int bats_slurm_read_nodes(const char *text, struct bats_allocation *job,
+                          struct bats_error *err);
 
 /* Computes the rates of all nodes, and their sources. */
 void bats_slurm_bill(double threads_per_core, struct bats_allocation *job);

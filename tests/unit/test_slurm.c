@@ -90,12 +90,12 @@ TEST(whole_nodes_are_told_from_parts)
                           "NodeName=n2 Arch=x CPUTot=16 \n"
                           "NodeName=n3 CPUTot=8 \n"
                           "NodeName=n4 CPUTot=1 \n",
-                          &s);
+                          &s, NULL);
     assert_true(bats_allocation_find(&s, "n1")->whole);
     assert_false(bats_allocation_find(&s, "n2")->whole);
     assert_false(bats_allocation_find(&s, "n3")->whole);
     read_job(het_job); /* exclusive */
-    bats_slurm_read_nodes("NodeName=fast1 CPUTot=128 \n", &s);
+    bats_slurm_read_nodes("NodeName=fast1 CPUTot=128 \n", &s, NULL);
     assert_true(bats_allocation_find(&s, "fast1")->whole);
 }
 
@@ -111,9 +111,9 @@ static double rate(const char *weights, const char *billing)
     snprintf(partition, sizeof partition, "PartitionName=p State=UP %s%s \n",
              weights[0] != '\0' ? "TRESBillingWeights=" : "", weights);
     read_job(job);
-    bats_slurm_read_partition("PartitionName=q TRESBillingWeights=CPU=9\n",
-                              &s);
-    bats_slurm_read_partition(partition, &s);
+    bats_slurm_read_partition("PartitionName=q TRESBillingWeights=CPU=9\n", &s,
+                              NULL);
+    bats_slurm_read_partition(partition, &s, NULL);
     bats_slurm_bill(2, &s);
     return s.nodes[0].rate;
 }
@@ -142,9 +142,9 @@ TEST(slurm_is_right_about_its_bill)
     read_job(het_job);
     bats_slurm_read_partition("PartitionName=fast X=y "
                               "TRESBillingWeights=CPU=4.0\n",
-                              &s);
+                              &s, NULL);
     bats_slurm_read_partition("PartitionName=slow TRESBillingWeights=CPU=3\n",
-                              &s);
+                              &s, NULL);
     bats_slurm_bill(1, &s);
     assert_true(bats_allocation_find(&s, "fast1")->rate == 512);
     assert_true(bats_allocation_find(&s, "slow1")->rate == 9);
