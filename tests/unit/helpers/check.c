@@ -9,71 +9,6 @@
 
 /* ---- the bag ---- */
 
-/* Values of `missing`: a joint that is over; a skipped node. */
-#define OVER (UINT32_MAX - 1)
-#define NEVER UINT32_MAX
-
-/* The node is over; *done: it is DONE. */
-static bool is_over(const struct bats_bag *bag, uint32_t node, bool *done)
-{
-    if (node >= bag->n) {
-        *done = bag->missing[node] == OVER;
-        return *done || bag->missing[node] == NEVER;
-    }
-    uint8_t state = bag->state[bag->position[node].i];
-    *done = state == BATS_TASK_DONE;
-    return *done || state == BATS_TASK_FAILED || state == BATS_TASK_LEFT_OUT ||
-           state == BATS_TASK_SKIPPED;
-}
-
-/* A waiting node has a parent left, and `missing` counts each end once. */
-static void check_bag_node(const struct bats_bag *bag, uint32_t node,
-                           uint32_t waits_for, bool doomed)
-{
-    if (node >= bag->n) {
-        assert((bag->missing[node] == NEVER) == doomed);
-        assert((bag->missing[node] == OVER) == (waits_for == 0 && !doomed));
-        return;
-    }
-    switch (bag->state[bag->position[node].i]) {
-    case BATS_TASK_BLOCKED:
-        assert(!doomed && waits_for > 0 && bag->missing[node] == waits_for);
-        break;
-    case BATS_TASK_SKIPPED: /* doomed, or skipped itself */
-    case BATS_TASK_DONE:    /* may be from an earlier session, with another */
-    case BATS_TASK_FAILED:  /* graph */
-    case BATS_TASK_LEFT_OUT:
-        break;
-    default:
-        assert(!doomed && waits_for == 0);
-    }
-}
-
-static void check_graph(const struct bats_bag *bag)
-{
-    const struct bats_graph *graph = bag->graph;
-    uint32_t *waits_for = calloc(graph->n_nodes, sizeof *waits_for);
-    bool *doomed = calloc(graph->n_nodes, sizeof *doomed);
-    assert(waits_for && doomed);
-    for (uint32_t node = 0; node < graph->n_nodes; node++) {
-        bool done, over = is_over(bag, node, &done);
-        for (uint64_t k = graph->first[node]; k < graph->first[node + 1];
-             k++) {
-            uint32_t child = graph->child[k];
-            bool any = graph->any && graph->any[child];
-            waits_for[child] += !over || !(done || any);
-            doomed[child] |= over && !done && !any;
-        }
-    }
-    for (uint32_t node = 0; node < graph->n_nodes; node++)
-        check_bag_node(bag, node, waits_for[node], doomed[node]);
-    for (uint32_t i = 0; i < bag->count[BATS_TASK_SKIPPED]; i++)
-        assert(bag->state[bag->position[bag->skipped[i]].i] ==
-               BATS_TASK_SKIPPED);
-    free(waits_for);
-    free(doomed);
-}
-
 static void check_group(const struct bats_bag *bag, uint32_t g)
 {
     const struct bats_bag_group *of = &bag->groups[g];
@@ -102,8 +37,6 @@ static void check_bag(const struct bats_bag *bag)
         ready += bag->groups[g].n_ready;
     }
     assert(ready == bats_bag_ready(bag));
-    if (bag->graph)
-        check_graph(bag);
 }
 
 /* ---- money ---- */
