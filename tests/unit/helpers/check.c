@@ -118,40 +118,6 @@ static uint32_t check_task(const struct state *s, struct bats_position task)
     return replicas;
 }
 
-/* The node's free resources are those that no task holds, and never
- * negative. */
-static void check_node(const struct state *s, uint32_t id)
-{
-    const struct needs_node *n = &s->needs.nodes[id];
-    const struct bats_stock *spec = &s->needs.spec[n->machine];
-    struct bats_stock left = *spec;
-    uint32_t held[2] = {0, 0}; /* by tasks, and slots by their leads */
-    uint64_t gpus = n->free_gpus;
-    for (uint32_t i = n->first_slot; i < n->first_slot + n->n_slots; i++) {
-        uint32_t lead = s->needs.lead[i];
-        held[1] += lead != NO_SLOT;
-        assert(s->slots[i].machine == n->machine && node_of(s, i) == id);
-        assert(lead == NO_SLOT ||
-               (node_of(s, lead) == id && s->slots[lead].n_tasks == 1));
-        if (s->slots[i].n_tasks == 0)
-            continue;
-        const struct bats_need *need = need_of(s, s->slots[i].head);
-        assert(lead == i && need->gpus <= left.gpus);
-        assert((gpus & s->needs.gpus[i]) == 0);
-        gpus |= s->needs.gpus[i];
-        held[0] += need->cores;
-        left.gpus -= need->gpus;
-        left.memory_kib -= need->memory_kib;
-    }
-    left.cores -= held[0];
-    assert(__builtin_popcountll(gpus) == (int)spec->gpus);
-    assert(__builtin_popcountll(n->free_gpus) == (int)left.gpus);
-    assert(held[0] == held[1] && held[0] <= n->n_slots);
-    assert(spec->memory_kib == 0 || left.memory_kib >= 0);
-    assert(left.cores == n->free.cores && left.gpus == n->free.gpus &&
-           left.memory_kib == n->free.memory_kib);
-}
-
 static void check_machine(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
@@ -161,9 +127,6 @@ static void check_machine(const struct state *s, uint32_t id)
         busy += !slot_is_free(s, m->first_slot + i);
     }
     assert(busy == m->n_busy);
-    if (s->needs.list)
-        for (uint32_t k = s->needs.first[id]; k < s->needs.first[id + 1]; k++)
-            check_node(s, k);
     assert(machine_is_held(m) == bats_heap_has(&s->turns, id));
     assert(!machine_is_held(m) ||
            (m->held_at < s->n_held && s->held[m->held_at] == id));
