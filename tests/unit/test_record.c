@@ -469,6 +469,26 @@ TEST_IN_DIRECTORY(a_task_runs_until_it_ends_or_its_machine_is_lost)
                         "1 - 2 6");
 }
 
+TEST_IN_DIRECTORY(a_lease_says_when_a_kill_would_cost_more)
+{
+    static const bats_money if_killed[] = {5, 5, 3, 4, 0, 9};
+    static const int rises[] = {1, 0, 0, 1, 0, 1};
+    struct bats_lease second = {.id = 1, .kind = "second"};
+    struct bats_lease use = {.id = 2, .kind = "use"};
+    struct bats_record *r = open_with_tasks(1);
+    begin(r, 1);
+    for (size_t i = 0; i < sizeof rises / sizeof *rises; i++) {
+        second.if_killed = use.if_killed = if_killed[i];
+        assert_int_equal(bats_record_lease(r, &second, &err), rises[i]);
+        assert_ok(bats_record_lease(r, &use, &err));
+        if (i == 2)
+            assert_ok(bats_record_commit(r, &err));
+    }
+    close_record(r);
+    assert_string_equal(ask(PATH, "SELECT kind, if_killed FROM lease"),
+                        "second 9 use 9");
+}
+
 /* ---- what is refused ---- */
 
 static void refused(const char *path, int code, const char *says)
