@@ -4,111 +4,99 @@
 #include "engine/tail/papers/instances.h"
 #include "helpers/test.h"
 
+static struct instances x; /* those of the present test */
+
 /* Tasks whose instances of the throughput phase were sent at 0, 1, 2, ... */
-static void begin(struct instances *x, uint32_t n, struct instances_rules r)
+static void begin(uint32_t n, struct instances_rules r)
 {
-    assert_true(instances_init(x, n));
+    instances_release(&x);
+    assert_true(instances_init(&x, n));
     for (uint32_t i = 0; i < n; i++)
-        x->tasks[i].last = i;
-    instances_begin(x, &r, n);
+        x.tasks[i].last = i;
+    instances_begin(&x, &r, n);
 }
 
 /* The first one of the queue is sent, and is this task. */
-static void sends(struct instances *x, enum pool pool, bats_time now,
-                  uint32_t task)
+static void sends(enum pool pool, bats_time now, uint32_t task)
 {
-    instances_update(x, now);
-    assert_int_equal(instances_peek(x, pool, 0), task);
+    instances_update(&x, now);
+    assert_int_equal(instances_peek(&x, pool, 0), task);
     if (task != NO_INSTANCE)
-        instances_send(x, pool, 0, now);
+        instances_send(&x, pool, 0, now);
 }
 
 TEST(n_instances_come_before_one_in_the_reliable_pool)
 {
-    struct instances x;
-    begin(&x, 1, (struct instances_rules){.n = 2, .t = 10, .n_reliable = 1});
+    begin(1, (struct instances_rules){.n = 2, .t = 10, .n_reliable = 1});
     assert_true(instances_wakeup(&x) == 10);
-    sends(&x, POOL_UNRELIABLE, 9, NO_INSTANCE);
-    sends(&x, POOL_UNRELIABLE, 10, 0);
-    sends(&x, POOL_UNRELIABLE, 19, NO_INSTANCE);
-    sends(&x, POOL_UNRELIABLE, 25, 0);
+    sends(POOL_UNRELIABLE, 9, NO_INSTANCE);
+    sends(POOL_UNRELIABLE, 10, 0);
+    sends(POOL_UNRELIABLE, 19, NO_INSTANCE);
+    sends(POOL_UNRELIABLE, 25, 0);
     assert_true(instances_wakeup(&x) == 35);
-    sends(&x, POOL_UNRELIABLE, 35, NO_INSTANCE);
-    sends(&x, POOL_RELIABLE, 35, 0);
+    sends(POOL_UNRELIABLE, 35, NO_INSTANCE);
+    sends(POOL_RELIABLE, 35, 0);
     assert_true(instances_wakeup(&x) == BATS_NEVER);
     assert_int_equal(x.sent_reliable, 1);
-    instances_release(&x);
 }
 
 TEST(a_queued_instance_is_withdrawn_a_sent_one_is_not)
 {
-    struct instances x;
-    begin(&x, 3, (struct instances_rules){.n = 0, .t = 0, .n_reliable = 1});
-    sends(&x, POOL_RELIABLE, 3, 0);
+    begin(3, (struct instances_rules){.n = 0, .t = 0, .n_reliable = 1});
+    sends(POOL_RELIABLE, 3, 0);
     assert_int_equal(x.longest_queue, 3);
-    sends(&x, POOL_RELIABLE, 3, NO_INSTANCE); /* the only slot is taken */
+    sends(POOL_RELIABLE, 3, NO_INSTANCE); /* the only slot is taken */
     instances_end(&x, 1, POOL_UNRELIABLE, true);
     instances_end(&x, 0, POOL_UNRELIABLE, true);
     assert_int_equal(x.n_reliable, 1);
     instances_end(&x, 0, POOL_RELIABLE, true);
-    sends(&x, POOL_RELIABLE, 4, 2); /* not 1 */
+    sends(POOL_RELIABLE, 4, 2); /* not 1 */
     assert_int_equal(x.most_reliable, 1);
-    instances_release(&x);
 }
 
 TEST(a_reliable_instance_that_fails_is_sent_again)
 {
-    struct instances x;
-    begin(&x, 1, (struct instances_rules){.n = 0, .t = 5, .n_reliable = 2});
-    sends(&x, POOL_RELIABLE, 5, 0);
+    begin(1, (struct instances_rules){.n = 0, .t = 5, .n_reliable = 2});
+    sends(POOL_RELIABLE, 5, 0);
     instances_end(&x, 0, POOL_RELIABLE, false);
-    sends(&x, POOL_RELIABLE, 6, 0);
-    instances_release(&x);
+    sends(POOL_RELIABLE, 6, 0);
 }
 
 TEST(without_a_pool_its_queue_goes_to_the_other)
 {
-    struct instances x;
-    begin(&x, 2, (struct instances_rules){.n = 0, .t = 0, .n_reliable = 1});
+    begin(2, (struct instances_rules){.n = 0, .t = 0, .n_reliable = 1});
     instances_update(&x, 2);
     instances_change(&x, &(struct instances_rules){.n = 0, .t = 0});
-    sends(&x, POOL_UNRELIABLE, 2, 0);
+    sends(POOL_UNRELIABLE, 2, 0);
     instances_change(
         &x, &(struct instances_rules){
                 .n = 9, .t = 0, .n_reliable = 1, .no_unreliable = true});
-    sends(&x, POOL_RELIABLE, 3, 1);
-    instances_release(&x);
+    sends(POOL_RELIABLE, 3, 1);
 }
 
 TEST(a_noticed_loss_need_not_wait)
 {
-    struct instances x;
-    begin(&x, 2,
-          (struct instances_rules){.n = BATS_INSTANCES_INFINITE, .t = 100});
+    begin(2, (struct instances_rules){.n = BATS_INSTANCES_INFINITE, .t = 100});
     for (bats_time now = 1; now < 90;
          now++) { /* more often than there is room */
         instances_hurry(&x, 1);
-        sends(&x, POOL_UNRELIABLE, now, 1);
+        sends(POOL_UNRELIABLE, now, 1);
     }
-    sends(&x, POOL_UNRELIABLE, 99, NO_INSTANCE);
-    sends(&x, POOL_UNRELIABLE, 100, 0);
-    sends(&x, POOL_UNRELIABLE, 188, NO_INSTANCE);
-    sends(&x, POOL_UNRELIABLE, 189, 1);
-    instances_release(&x);
+    sends(POOL_UNRELIABLE, 99, NO_INSTANCE);
+    sends(POOL_UNRELIABLE, 100, 0);
+    sends(POOL_UNRELIABLE, 188, NO_INSTANCE);
+    sends(POOL_UNRELIABLE, 189, 1);
 }
 
 TEST(a_rush_sends_all_to_the_reliable_pool)
 {
-    struct instances x;
-    begin(&x, 3,
-          (struct instances_rules){
-              .n = BATS_INSTANCES_INFINITE, .t = 100, .n_reliable = 5});
+    begin(3, (struct instances_rules){
+                 .n = BATS_INSTANCES_INFINITE, .t = 100, .n_reliable = 5});
     instances_end(&x, 1, POOL_UNRELIABLE, true);
     instances_rush(&x);
-    sends(&x, POOL_RELIABLE, 3, 0);
-    sends(&x, POOL_RELIABLE, 3, 2);
-    sends(&x, POOL_UNRELIABLE, 200, NO_INSTANCE);
-    instances_release(&x);
+    sends(POOL_RELIABLE, 3, 0);
+    sends(POOL_RELIABLE, 3, 2);
+    sends(POOL_UNRELIABLE, 200, NO_INSTANCE);
 }
 
 /* ---- names ---- */

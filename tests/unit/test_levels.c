@@ -227,12 +227,13 @@ TEST(slow_machines_do_not_hold_up_a_level)
 /* Levels of so many tasks, in the simulator: three slow machines and three that
  * are four times as fast. After a sample this schedule is chosen, and all of it
  * gets done. */
-static void choose_among_barriers(struct bats_graph *graph, uint32_t levels,
-                                  uint32_t each, bats_time work,
-                                  enum bats_offer offer)
+static void choose_among_barriers(uint32_t levels, uint32_t each,
+                                  bats_time work, enum bats_offer offer)
 {
+    static struct bats_graph graph;
     struct bats_edge edges[MANY * 2];
     uint32_t n = levels * each, n_edges = 0;
+    bats_graph_release(&graph);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t joint = n + i / each;
         if (joint < n + levels - 1)
@@ -240,10 +241,11 @@ static void choose_among_barriers(struct bats_graph *graph, uint32_t levels,
         if (joint > n)
             edges[n_edges++] = (struct bats_edge){joint - 1, i};
     }
-    assert_ok(bats_graph_init(graph, n, n + levels - 1, edges, n_edges, &err));
+    assert_ok(
+        bats_graph_init(&graph, n, n + levels - 1, edges, n_edges, &err));
     set_up_world(&bats_policy_bats, n, work, 3, 3, 9, BATS_UNLIMITED);
     w->speed[1] = 4;
-    w->o.sched.graph = graph;
+    w->o.sched.graph = &graph;
     w->o.sched.sampling.on = true;
     w->choice.offer = offer;
     w->o.choice = &w->choice;
@@ -262,26 +264,21 @@ TEST(budgets_suffice_in_spite_of_barriers)
     static const enum bats_offer offers[] = {
         BATS_OFFER_CHEAPEST, BATS_OFFER_BALANCED, BATS_OFFER_FASTEST};
     for (size_t i = 0; i < sizeof bags / sizeof *bags; i++)
-        for (size_t k = 0; k < 3; k++) {
-            struct bats_graph graph;
-            choose_among_barriers(&graph, bags[i].levels, bags[i].each,
+        for (size_t k = 0; k < 3; k++)
+            choose_among_barriers(bags[i].levels, bags[i].each,
                                   bags[i].minutes * BATS_MINUTE, offers[k]);
-            bats_graph_release(&graph);
-        }
 }
 
 /* A policy that plans as if nobody waited sees too late that its machines do
  * not suffice, and buys further ones: it ends 14 % later, for 22 % more. */
 TEST(what_is_carried_out_is_what_was_offered)
 {
-    struct bats_graph graph;
-    choose_among_barriers(&graph, 5, 20, 15 * BATS_MINUTE, BATS_OFFER_FASTEST);
+    choose_among_barriers(5, 20, 15 * BATS_MINUTE, BATS_OFFER_FASTEST);
     const struct bats_schedule *chosen = w->sampled.chosen;
     assert_true(w->status.charged - w->sampled.charged <= chosen->plan.cost);
     assert_near((double)(w->makespan - w->sampled.time) /
                     chosen->makespan.estimate,
                 1, 0.05);
-    bats_graph_release(&graph);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -138,13 +138,6 @@ TEST(a_belief_helps_and_a_wrong_one_costs_little)
     struct outcome blind = {0}, told[3] = {{0}}, speeds = {0};
     for (unsigned long i = 0; i < BAGS; i++)
         play(100 + i, factors, 3, &blind, told, &speeds);
-    printf("# blind: %d of %d whole; makespan %.3f of rr's\n", blind.whole,
-           BAGS * BUDGETS, longer(&blind));
-    for (int k = 0; k < 3; k++)
-        printf("# told %g times the mean: %d whole; makespan %.3f\n",
-               factors[k], told[k].whole, longer(&told[k]));
-    printf("# told relative speeds: %d whole; makespan %.3f\n", speeds.whole,
-           longer(&speeds));
     assert_true(longer(&blind) < 1.005);
     assert_true(told[0].whole >= blind.whole);
     assert_true(longer(&told[0]) < 0.983);
