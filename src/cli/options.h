@@ -164,7 +164,7 @@ enum bats_option_kind {
     BATS_OPTION_MORE,     /* a number from 1.01 to 1000 */
     BATS_OPTION_LEVEL,    /* a number from 0.5 to 0.9999 */
     BATS_OPTION_SYNC,     /* sync* */
-    BATS_OPTION_DEADLINE, /* see cli/deadline.h */
+    BATS_OPTION_DEADLINE, /* struct bats_deadline */
     BATS_OPTION_TIMEOUT,  /* timeout* of struct bats_sched_rules */
     BATS_OPTION_HALT      /* halt_* of struct bats_sched_rules */
 };
