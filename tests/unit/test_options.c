@@ -177,6 +177,8 @@ TEST(mistakes_are_named)
         {"run", "--timeout 0 a", "--timeout: it must be longer than 0"},
         {"run", "--timeout % a", "--timeout: '' is not a number above 0"},
         {"run", "--retries 256 a", "--retries: 256 is too large"},
+        {"run", "--delay 1 --timeout 9% a",
+         "--delay and --timeout exclude each other"},
         {"run", "--open --shuf", "--open and --shuf exclude each other"},
         {"run", "--open a b",
          "'b' is one argument too many: the driver follows --"},
