@@ -61,6 +61,33 @@ expect() {
         note_failure $code "$* (expected exit status: $wanted)"
 }
 
+# finds FILE PATTERN...: each is somewhere in the file.
+finds() {
+    local pattern
+    for pattern in "${@:2}"; do
+        grep -q -e "$pattern" "$1" || note_failure $? "no '$pattern' in $1"
+    done
+}
+
+# exits CODE PATTERN COMMAND...: as expect, and its file err has the pattern.
+exits() {
+    expect "$1" "${@:3}"
+    finds err "$2"
+}
+
+# ini SECTION...: a file of sections, as in '[cluster a]; ranks = 1-2'.
+ini() {
+    printf '%s\n' "$@" | sed 's/; */\n/g'
+}
+
+# json FILTER [FILE]: what jq makes of a report. holds: it is true.
+json() {
+    jq -r "$1" "${2-report}"
+}
+holds() {
+    jq -e "$1" "${2-report}" >/dev/null
+}
+
 # skip NAME WHY: a case that cannot be made here; with CI=true it fails.
 skip() {
     tests=$((tests + 1))
@@ -69,6 +96,17 @@ skip() {
     else
         echo "ok $tests - $1 # SKIP $2"
     fi
+}
+
+# needs TOOL...: without them the script is skipped.
+needs() {
+    local tool
+    for tool; do
+        command -v "$tool" >/dev/null && continue
+        skip "${0##*/} has what it needs" "there is no $tool"
+        done_testing
+        exit
+    done
 }
 
 done_testing() {

@@ -54,6 +54,7 @@ test  @python3          python3         Python 3 with its standard library
 test  chromium          chromium        the browser Chromium
 test  snakemake       snakemake       Snakemake, a workflow manager
 test  makeflow        coop-computing-tools  Makeflow, a workflow manager
+test  jq              jq              jq, which reads JSON
 test  jsonschema      python3-jsonschema jsonschema, a validator of JSON
 test  @lmod             lmod            Lmod, the environment modules in Lua
 '

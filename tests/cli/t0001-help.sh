@@ -56,8 +56,7 @@ else
 fi
 
 alone --man alloc
-grep -q '^\.TH BATS.*alloc 1 ' out
-grep -q 'max.*jobs' out
+finds out '^\.TH BATS.*alloc 1 ' 'max.*jobs'
 alone help alloc
 cp out help
 alone alloc --help
@@ -91,8 +90,7 @@ if command -v fish >/dev/null; then
     HOME=$PWD fish -c 'source bats-mpi.fish
         complete -C "bats-mpi alloc --sys"
         complete -C "bats-mpi run --policy bk"' >out 2>err
-    grep -q '^--system	' out
-    grep -q '^bkp' out
+    finds out '^--system	' '^bkp'
     ok 'so does fish'
 else
     skip 'so does fish' 'no fish'

@@ -126,8 +126,7 @@ run -k --tagstring '{2/}-{#}' echo {1} ::: 1 2 ::: "a/b 'c" >out
 printf "b 'c-%s\t%s\n" 1 1 2 2 | cmp - out
 echo 'echo a b' | run --tagstring '{} {1}' - >out
 printf 'echo a b echo a b\ta b\n' | cmp - out
-expect 2 run --tagstring '{%}' echo ::: 1
-grep -q -- '--tagstring: {%}: {%} is for commands' err
+exits 2 '--tagstring: {%}: {%} is for commands' run --tagstring '{%}' echo ::: 1
 ok '--tagstring has replacement strings'
 run --results 'res/{1}/{n}' --header=: -- 'echo "$BATS_RESULTS"; ls {n} >&2' \
     ::: m 1 2 ::: n 'a b' c >out || :

@@ -25,17 +25,9 @@ has() {
 }
 
 clusters() { # CHARGE OF FAST
-    cat >clusters.ini <<END
-[run]
-window = 60m
-currency = SU
-[cluster slow]
-ranks = 1-32
-charge = 3
-[cluster fast]
-ranks = 33-64
-charge = $1
-END
+    ini "[run]; window = 60m; currency = SU" \
+        "[cluster slow]; ranks = 1-32; charge = 3" \
+        "[cluster fast]; ranks = 33-64; charge = $1" >clusters.ini
 }
 
 # ---- the answer ----
@@ -61,10 +53,8 @@ ok 'and lists the six schedules'
 plan --tasks 784 --runtime slow=15m,fast=15m -c clusters.ini --budget 1584
 grep -Eq '^slow .* 1\.00 +32$' out
 grep -Eq '^fast .* 0\.25 +32$' out
-grep -q '^windows  *4$' out
-grep -q '^machines  slow 32, fast 25$' out
-grep -q '^makespan  *3h26m' out
-grep -q '^cost  *1584 SU, 396 SU' out
+finds out '^windows  *4$' '^machines  slow 32, fast 25$' '^makespan  *3h26m' \
+    '^cost  *1584 SU, 396 SU'
 ok 'the same as a table'
 
 # A task to a window: 784 / 64 = 12.25, so 13 windows of 32 x 3 + 32 x 12 = 480.
@@ -87,24 +77,10 @@ has configuration '{"slow":0,"fast":2}' windows 1 delta_n 1
 ok 'delta_n counts the tasks that do not divide'
 
 # Two clusters of four are named: 8 tasks in 4 windows on one machine of b.
-cat >site.ini <<END
-[run]
-window = 15m
-[cluster a]
-partition = a
-charge = 1
-[cluster b]
-partition = b
-charge = 2/h
-max = 1
-[cluster c]
-partition = c
-charge = 1
-[cluster d]
-partition = d
-charge = 100
-max = 7
-END
+ini '[run]; window = 15m' '[cluster a]; partition = a; charge = 1' \
+    '[cluster b]; partition = b; charge = 2/h; max = 1' \
+    '[cluster c]; partition = c; charge = 1' \
+    '[cluster d]; partition = d; charge = 100; max = 7' >site.ini
 plan --tasks 8 --runtime d=15m,b=7.5m -c site.ini --budget 2 --json
 has configuration '{"b":1,"d":0}' windows 4 cost '"2"'
 test "$(cat err)" = \
@@ -140,14 +116,8 @@ ok 'a deadline that cannot be met: the earliest end, exit 5'
 # ---- the frontier ----
 
 # a: 4 tasks a window for 3; b: 12 for 10; 12 tasks. See test_frontier.c.
-cat >small.ini <<END
-[cluster a]
-ranks = 1
-charge = 3
-[cluster b]
-ranks = 2
-charge = 10
-END
+ini '[cluster a]; ranks = 1; charge = 3' '[cluster b]; ranks = 2; charge = 10' \
+    >small.ini
 small() {
     plan --tasks 12 --runtime a=15m,b=5m -c small.ini --frontier "$@"
 }
@@ -216,14 +186,8 @@ plan profile.json --budget 24 --json
 has feasible true budget '"24"'
 grep -q '"makespan_high_s": [0-9]' out
 ok 'for another budget, in JSON'
-cat >dear.ini <<END
-[run]
-window = 10m
-currency = EUR
-[cluster slow]
-ranks = 1-2
-charge = 30
-END
+ini '[run]; window = 10m; currency = EUR' \
+    '[cluster slow]; ranks = 1-2; charge = 30' >dear.ini
 plan profile.json -c dear.ini
 grep -Eq '^slow +30 .* 2$' out
 expect 1 grep -q '^fast ' out
@@ -244,8 +208,7 @@ ok 'a damaged profile is refused, and a missing one'
 
 clusters 12
 expect 4 plan --tasks 784 --runtime slow=15m,fast=15m -c clusters.ini --budget 100
-grep -q 'cannot be done for 100 SU' err
-grep -q 'for 588 SU they can' err
+finds err 'cannot be done for 100 SU' 'for 588 SU they can'
 grep -q '^cost  *99 SU, 33 SU' out
 ok 'too small a budget: what it can do, what it would take, exit 4'
 expect 4 plan --tasks 784 --runtime slow=15m,fast=15m -c clusters.ini --budget 1 --json
@@ -308,8 +271,9 @@ fi
 
 # Two tasks of 6 cores fit on a node of 16: 8 of them take 4 hours on one, and 16
 # more of one core, in their gaps, take none. Of 64G, 3 tasks of 20G run at a time.
-printf '%s\n' '[run]' 'window = 1h' '[cluster node]' 'partition = a' \
-    'machine = node' 'slots = 16' 'memory = 64G' 'charge = 1' 'max = 1' >nodes
+ini '[run]; window = 1h' \
+    '[cluster node]; partition = a; machine = node; slots = 16' \
+    'memory = 64G; charge = 1; max = 1' >nodes
 needs() { # WINDOWS BAG OPTION...
     "$BATS_MPI" plan --tasks "$2" --runtime node=1h -c nodes --policy bkp \
         --no-history --json "${@:3}" >out 2>err || return
@@ -330,8 +294,7 @@ sed -i /slots/d nodes
 expect 2 needs 1 six
 grep -q "nodes:3: cluster 'node' has no slots = N: .* a task needs 6 cores" err
 sed -i 's/machine = node/slots = 2/' nodes
-expect 2 needs 1 8
-grep -q 'nodes:5: slots: a machine is a rank' err
+exits 2 'nodes:5: slots: a machine is a rank' needs 1 8
 ok 'what fits nowhere, and nodes without slots, are refused'
 
 # ---- a graph: its critical path ----
@@ -346,10 +309,9 @@ graph() {
 }
 clusters 12
 graph
-grep -q '^3 tasks, windows of 1h' out
-grep -q '^Critical path: 36m on fast, tasks 1, 2\.$' out
-grep -q '^1 cheapest .* 1h13m ' out
-grep -q ' fastest .* 37m20s ' out
+finds out '^3 tasks, windows of 1h' \
+    '^Critical path: 36m on fast, tasks 1, 2\.$' '^1 cheapest .* 1h13m ' \
+    ' fastest .* 37m20s '
 graph --policy bkp
 grep -q '^1 cheapest .* 1h12m ' out
 ok 'plan of a workflow shows its critical path, and no end that is sooner'

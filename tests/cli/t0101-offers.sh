@@ -75,8 +75,7 @@ test "$(awk '/^cost / { print ($2 >= 768 && $2 <= 816) }' out)" = 1
 plan $bag --budget 0%
 grep -q '^cost  *768 SU$' out
 ok 'a percentage is a budget between the cheapest and the fastest'
-expect 2 "$BATS_MPI" plan profile --sbatch cheapest+10% 2>err
-grep -q 'No such file' err
+exits 2 'No such file' "$BATS_MPI" plan profile --sbatch cheapest+10% 2>err
 ok 'a profile that is missing is said first'
 
 # ---- the width of a screen ----
@@ -95,8 +94,7 @@ if script --version 2>/dev/null | grep -q util-linux; then
         --runtime ${times#,} -c clusters.ini" typescript >/dev/null </dev/null
     tr -d '\r' <typescript | sed -n '/^1 /,/^At/p' | grep -v '^Script' >out
     test "$(width out)" -le 40
-    grep -q '^1 cheapest: [0-9]* SU in ' out
-    grep -q '^    part1 32 for [0-9]* windows' out
+    finds out '^1 cheapest: [0-9]* SU in ' '^    part1 32 for [0-9]* windows'
     ok 'on 40 columns a schedule is a paragraph'
 else
     skip 'on 40 columns a schedule is a paragraph' 'no script(1) of util-linux'

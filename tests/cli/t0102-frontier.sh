@@ -2,22 +2,10 @@
 # The verb frontier: strategies for machines that may not answer.
 . "$TOP/tests/tap.sh"
 
-cat >mix.scn <<END
-[run]
-billing = use
-currency = SU
-[bag]
-tasks = 150
-runtime = normal 30m 5m
-[cluster cheap]
-machines = 50
-charge = 1
-reliability = 0.8
-charge_lost = no
-[cluster safe]
-machines = 5
-charge = 34
-END
+ini '[run]; billing = use; currency = SU' \
+    '[bag]; tasks = 150; runtime = normal 30m 5m' \
+    '[cluster cheap]; machines = 50; charge = 1; reliability = 0.8' \
+    'charge_lost = no' '[cluster safe]; machines = 5; charge = 34' >mix.scn
 "$BATS_MPI" frontier mix.scn --plays 10 --csv >all.csv
 test "$(wc -l <all.csv)" -eq 427
 grep -q '"cheapest' all.csv && grep -q '"fastest' all.csv
@@ -42,9 +30,7 @@ ok 'the result depends neither on threads nor on the way by a file'
 
 "$BATS_MPI" frontier mix.scn --plays 10 --budget 90 --deadline 4h \
     --utility 'cost + 1000 * (makespan > 12000)' >out
-grep -q ' budget' out
-grep -q ' deadline' out
-grep -q ' utility' out
+finds out ' budget' ' deadline' ' utility'
 "$BATS_MPI" frontier mix.scn --plays 10 --json |
     grep -c '"efficient": *true' >n
 test "$(cat n)" -ge 5
@@ -85,11 +71,9 @@ sed '/reliability/d; /charge_lost/d' mix.scn >sure.scn
 expect 2 "$BATS_MPI" frontier sure.scn 2>err
 grep -q 'there is no cluster with reliable = no' err
 sed 's/"gamma": [0-9.]*/"gamma": 1.5/' pools >wrong
-expect 2 "$BATS_MPI" frontier wrong 2>err
-grep -q 'gamma is not above 0 and at most 1' err
+exits 2 'gamma is not above 0 and at most 1' "$BATS_MPI" frontier wrong 2>err
 echo '{"bats_pools": 1' >wrong
-expect 2 "$BATS_MPI" frontier wrong 2>err
-grep -q '^bats-mpi: wrong:[0-9]*: ' err
+exits 2 '^bats-mpi: wrong:[0-9]*: ' "$BATS_MPI" frontier wrong 2>err
 ok 'what cannot be is refused'
 
 # Who is told of losses need not wait until tasks are given up.
@@ -105,8 +89,7 @@ grep -q 'answer and losses are noticed' out
 "$BATS_MPI" frontier told --plays 2 --html page
 grep -q '"noticed":true,"reliable":5' page
 sed 's/"noticed_s": 10/"noticed_s": -1/' told >wrong
-expect 2 "$BATS_MPI" frontier wrong 2>err
-grep -q 'noticed_s needs a time above 0' err
+exits 2 'noticed_s needs a time above 0' "$BATS_MPI" frontier wrong 2>err
 ok 'losses that are noticed are played as such'
 
 # Without a reliable pool only N = inf is left.

@@ -36,12 +36,10 @@ test "$(cat out)" = two
 bats-mpi status three.txt | grep -q '3 done'
 ok 'it runs the failed one again'
 paste 6
-grep -q 'all 100 tasks done' err
-grep -q '^charged .* of the budget of 60 SU' err
+finds err 'all 100 tasks done' '^charged .* of the budget of 60 SU'
 ok 'it keeps to a budget'
 paste 7
-grep -q 'all 100 tasks done' err
-grep -q '^deadline  *12h, \(kept with\|missed by\) ' err
+finds err 'all 100 tasks done' '^deadline  *12h, \(kept with\|missed by\) '
 ok 'it has a deadline'
 paste 8
 grep -q '^5 fastest ' out

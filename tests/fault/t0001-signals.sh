@@ -41,9 +41,7 @@ end 130
 grep -q SIGINT err
 ok 'SIGINT is an orderly stop: a report, exit status 130'
 "$BATS_MPI" status --json polite >status 2>err
-grep -q '"exit_code": 130' status
-grep -q '"pending": 8' status
-grep -q '"preempted": [1-8]' status
+finds status '"exit_code": 130' '"pending": 8' '"preempted": [1-8]'
 ok 'and the record knows what is left'
 within 60 nobody_left
 ok 'nothing is left after it'

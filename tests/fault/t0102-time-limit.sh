@@ -117,8 +117,7 @@ ok 'SIGUSR1: running tasks end, no more are started, exit status 5'
 grep -q '^bats-mpi: drained by SIGUSR1: ' err
 within 60 nobody_left
 ok 'the report says so'
-expect '1|5' drain launcher
-grep -q '^bats-mpi: drained by SIGUSR1: ' err
+exits '1|5' '^bats-mpi: drained by SIGUSR1: ' drain launcher
 test "$(report preempted) $(report tasks_failed)" = '0 0'
 test "$(wc -l <ended)" -eq "$(report tasks_done)"
 ok 'the launcher may send it to all ranks'

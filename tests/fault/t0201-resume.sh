@@ -33,9 +33,8 @@ sed 's/test 3 -ne 3/true/; 2s/.*/echo two >>ran/' bag >new
 mv new bag
 echo 'echo nine >>ran' >>bag
 bats 3 bag --resume
-grep -q 'bag:2: task 2 has another command' err
-grep -q 'bag:9: task 9 is new' err
-grep -q 'bag:3: task 3' err
+finds err 'bag:2: task 2 has another command' 'bag:9: task 9 is new' \
+    'bag:3: task 3'
 test "$(sort ran | tr '\n' ' ')" = '1 2 3 3 3 4 5 6 7 8 nine two '
 ok "changed and added lines are named and run, nothing else is"
 
@@ -86,8 +85,7 @@ test ! -e bag.bats
 ok "--no-record keeps none"
 
 printf 'true\n' >bag
-expect 2 "$BATS_MPI" --resume - <bag >out 2>err
-grep -q 'name its record with --record' err
+exits 2 'name its record with --record' "$BATS_MPI" --resume - <bag >out 2>err
 ok "a bag from standard input needs a named record to be resumed"
 printf 'true \\\n -x\n' | expect 1 env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 2 \
     "$BATS_MPI" - >out 2>err
@@ -97,8 +95,7 @@ grep -q 'standard input:1: the backslash at the end joins nothing' err
 ok "a backslash that joins nothing is told, too"
 
 head -c 3000 /dev/urandom >bag.bats
-expect 2 bats 2 bag --resume
-grep -q 'bag.bats' err
+exits 2 'bag.bats' bats 2 bag --resume
 expect 1 grep -q 'tasks on' err
 ok "what is no record is refused before anything starts"
 rm -f bag.bats*
@@ -139,14 +136,8 @@ ok "the attempts before a crash count"
 
 # The second task of the slow machine hangs. Its copy fails while it goes on,
 # and both are cut off.
-cat >two.ini <<'INI'
-[cluster slow]
-ranks = 1
-charge = 1
-[cluster fast]
-ranks = 2
-charge = 1
-INI
+ini '[cluster slow]; ranks = 1; charge = 1' \
+    '[cluster fast]; ranks = 2; charge = 1' >two.ini
 cat >task <<'TASK'
 [ "$BATS_REPLICA" -gt 0 ] && { echo >>beside; exit 3; }
 [ -e again ] && { echo >>alone; exit 3; }
@@ -180,12 +171,7 @@ ok "a failed task that is run again may be repeated as often again"
 for i in 1 2 3 4 5 6 7 8; do
     echo "@sleep 30m"
 done >sleeps
-cat >money.ini <<END
-[run]
-window = 60m
-[cluster a]
-charge = 2
-END
+ini '[run]; window = 60m' '[cluster a]; charge = 2' >money.ini
 rm -f sleeps.bats
 expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 3600
 expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 3600 --resume
@@ -270,8 +256,7 @@ page=$(sql torn "SELECT pageno FROM dbstat WHERE name = 'task_now' AND
     pagetype = 'leaf' ORDER BY pageno DESC LIMIT 1")
 head -c 4096 /dev/urandom |
     dd of=torn bs=4096 seek=$((page - 1)) conv=notrunc 2>err
-expect 2 bats 4 bag --record torn --resume
-grep -q 'torn.*bats-mpi record recover' err
+exits 2 'torn.*bats-mpi record recover' bats 4 bag --record torn --resume
 ok "one with a hole is not, and the message says how to save it"
 rm -f bag.bats*
 cp ran3.torn ran3

@@ -27,17 +27,8 @@ is_recorded() {
 
 awk 'BEGIN { srand(3); for (i = 0; i < 150; i++)
     printf "@sleep %dm\n", 5 + rand() * 50 }' >bag
-cat >clusters.ini <<'INI'
-[run]
-window = 60m
-[cluster slow]
-ranks = 1-4
-charge = 3
-[cluster fast]
-ranks = 5-8
-charge = 8.123456
-speed = 2
-INI
+ini '[run]; window = 60m' '[cluster slow]; ranks = 1-4; charge = 3' \
+    '[cluster fast]; ranks = 5-8; charge = 8.123456; speed = 2' >clusters.ini
 expect 4 bats 9 bag --clusters clusters.ini --budget 150 --time-scale 3600
 has bag.bats park acquire
 test "$(sql bag.bats 'SELECT (SELECT count(*) >= 2 FROM decision),

@@ -39,13 +39,7 @@ waits() {
 }
 
 for i in 1 2 3 4; do echo 'echo x >>ran; sleep 1001'; done >bag
-cat >clusters.ini <<'INI'
-[cluster a]
-charge = 1
-[cluster b]
-ranks = 3
-charge = 5
-INI
+ini '[cluster a]; charge = 1' '[cluster b]; ranks = 3; charge = 5' >clusters.ini
 sed -i 's/\[cluster a\]/&\nranks = 1-2/' clusters.ini
 
 # ---- money, and work ----

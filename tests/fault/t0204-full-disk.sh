@@ -17,12 +17,7 @@ if [ "$(id -u)" -ne 0 ] || ! command -v sqlite3 >/dev/null ||
 fi
 trap 'umount -l "$dir/small" 2>/dev/null; end_test' EXIT
 
-cat >clusters.ini <<'INI'
-[run]
-window = 5s
-[cluster a]
-charge = 1
-INI
+ini '[run]; window = 5s' '[cluster a]; charge = 1' >clusters.ini
 seq 3000 | sed 's/.*/sleep 0.005; : &/' >bag
 # It waits for room for longer than a window lasts.
 BATS_TEST_UNRECORDED_SECONDS=8 \

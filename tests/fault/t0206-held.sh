@@ -25,16 +25,9 @@ touch began
 exec sleep 1001
 TASK
 yes 'sh ./task' | head -n 3 >bag
-cat >second.ini <<'INI'
-[run]
-window = 60m
-billing = second
-[cluster a]
-ranks = 1
-charge = 3/h
-reclaimable = yes
-free = 30m
-INI
+ini '[run]; window = 60m; billing = second' \
+    '[cluster a]; ranks = 1; charge = 3/h; reclaimable = yes; free = 30m' \
+    >second.ini
 
 crash bag -c second.ini --budget 4
 test "$(charged bag.bats)" -eq 0

@@ -34,12 +34,7 @@ grep -nx false bag | cut -d: -f1 >expected.failed
 seq "$tasks" >expected.all
 
 # Two windows of three seconds for all, then the money is used up.
-cat >clusters.ini <<'INI'
-[run]
-window = 3s
-[cluster a]
-charge = 1
-INI
+ini '[run]; window = 3s' '[cluster a]; charge = 1' >clusters.ini
 per_session=$((2 * workers))
 
 running() {

@@ -1,7 +1,6 @@
 #!/bin/bash
 # A bag in a job of Grid Engine: what the job holds, charges and allows is known,
 # notices are heard, and a job that is queued again goes on where it was.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/gridengine/testbed.sh" bash "$0"
 . "$TOP/tests/gridengine/lib.sh"
 
 cat >look.sh <<'SH'

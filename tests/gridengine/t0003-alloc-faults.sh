@@ -1,7 +1,6 @@
 #!/bin/bash
 # Faults that befall alloc in Grid Engine: a job is deleted, its host is lost, the
 # run is killed. RUNS and KILLS say how many random ones (2 and 3), SEED which.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/gridengine/testbed.sh" bash "$0"
 . "$TOP/tests/gridengine/lib.sh"
 . "$TOP/tests/gridengine/alloc.sh"
 

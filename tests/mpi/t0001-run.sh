@@ -99,23 +99,14 @@ ok 'with --master-works rank 0 is one of the workers'
 test "$(wc -l <out)" -eq 20
 ok 'without a launcher the only rank works'
 
-cat >clusters.ini <<'INI'
-[cluster one]
-ranks = 1-4
-machine = node
-charge = 2
-INI
+ini '[cluster one]; ranks = 1-4; machine = node; charge = 2' >clusters.ini
 by_mpi 5 bag --clusters clusters.ini --json report.json
 test "$(sort -u out | wc -l)" -gt 1
 ok 'the ranks of a node are slots of one machine'
 
 # ---- partitions ----
 
-cat >partition.ini <<'INI'
-[cluster one]
-partition = quick
-charge = 2
-INI
+ini '[cluster one]; partition = quick; charge = 2' >partition.ini
 SLURM_JOB_PARTITION=quick by_mpi 3 bag --clusters partition.ini --dry-run
 ok 'a rank is in the partition of its Slurm job'
 
@@ -141,12 +132,10 @@ ok 'a task may be an MPI program itself'
 # ---- mistakes ----
 
 sed 's/1-4/1-9/' clusters.ini >wrong.ini
-expect 2 by_mpi 3 bag --clusters wrong.ini
-grep -q 'wrong.ini:[0-9]' err
+exits 2 'wrong.ini:[0-9]' by_mpi 3 bag --clusters wrong.ini
 ok 'a clusters file that does not fit the ranks is refused by file and line'
 
-expect 2 by_mpi 3 nofile
-grep -q nofile err
+exits 2 nofile by_mpi 3 nofile
 ok 'a bag that is not there is refused, and the workers go home'
 
 echo 'touch started' >bag

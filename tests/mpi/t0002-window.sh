@@ -10,13 +10,7 @@ field() { # of the report: FILE KEY, a number or a string on one line
 # One machine, windows of an hour, tasks of 40 minutes, money for two windows:
 # three tasks end at 40, 80 and 120 minutes at best; being late may cost one.
 yes '@sleep 40m' | head -n 10 >bag
-cat >one.ini <<'INI'
-[run]
-window = 60m
-[cluster one]
-ranks = 1
-charge = 1
-INI
+ini '[run]; window = 60m' '[cluster one]; ranks = 1; charge = 1' >one.ini
 expect 4 bats 2 bag --clusters one.ini --budget 2 --time-scale 1800 --joblog log \
     --json report.json
 ok 'a bag that the budget cannot pay exits with 4'
@@ -70,17 +64,8 @@ test "$(field report.json exit_code)" = 0
 ok '200 hours of @sleep pass in compressed time'
 
 # speed: the same bag on a cluster four times as fast.
-cat >fast.ini <<'INI'
-[run]
-window = 60m
-[cluster slow]
-ranks = 1
-charge = 1
-[cluster fast]
-ranks = 2
-charge = 1
-speed = 4
-INI
+ini '[run]; window = 60m' '[cluster slow]; ranks = 1; charge = 1' \
+    '[cluster fast]; ranks = 2; charge = 1; speed = 4' >fast.ini
 yes '@sleep 20m' | head -n 30 >bag
 bats 3 bag --clusters fast.ini --time-scale 3600 --policy rr --json report.json
 expect 1 grep -q 'shortens @sleep' err

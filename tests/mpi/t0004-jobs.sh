@@ -65,7 +65,7 @@ expect 1 cmp -s <(seq 300) out
 grep -q ', random order, seed ' err
 alone many -j 1 --budget 1 --order file --no-record
 seq 300 | cmp - out
-printf '%s\n' '[cluster a]' 'charge = 2' >clusters.ini
+ini '[cluster a]; charge = 2' >clusters.ini
 alone many -j 1 --clusters clusters.ini --no-record
 seq 300 | cmp - out
 expect 1 grep -q 'random order' err
@@ -115,11 +115,9 @@ export -f doit
 piped '1\n2\n' -j2 -k doit
 lines 'did 1;did 2;'
 unset -f doit
-expect 2 piped '1\n' -j2 mistyped
-grep -q 'mistyped: No such file' err
+exits 2 'mistyped: No such file' piped '1\n' -j2 mistyped
 expect 2 alone -n 2 bag
-expect 2 alone -n bag
-grep -q 'a dry run is --dry-run' err
+exits 2 'a dry run is --dry-run' alone -n bag
 ok 'lines of standard input are values of a command, or commands'
 piped '' -j2 --joblog log --retries 2 'echo {} >>tries; test -e {}' ::: here \
     gone || test $? -eq 1
@@ -133,8 +131,7 @@ expect 2 piped '' -j2 --resume --joblog log --no-record echo ::: 1
 ok '--retries counts all executions; --resume-failed needs --joblog only'
 alone -j2 -k --no-record --wd / --nice 7 ::: pwd nice
 lines '/;7;'
-expect 2 alone -j2 --wd /nowhere bag
-grep -q -- '--wd /nowhere: No such file' err
+exits 2 '--wd /nowhere: No such file' alone -j2 --wd /nowhere bag
 begun=$(date +%s%N)
 alone -j4 -k --delay 0.2s ::: 'date +%s%N' 'date +%s%N' 'date +%s%N'
 test $(($(sed -n 3p out) - begun)) -ge 400000000
@@ -211,8 +208,7 @@ printf 'seq 1000000; true\n%.0s' 1 2 3 >large
 timeout 60 "$BATS_MPI" -j 2 large --no-record 2>err | head -n 1 >out
 test "${PIPESTATUS[0]}" -eq 3
 grep -q 'standard output cannot be written: Broken pipe' err
-expect 2 timeout 60 "$BATS_MPI" -j 2 - <&- 2>err
-grep -q 'standard input: ' err
+exits 2 'standard input: ' timeout 60 "$BATS_MPI" -j 2 - <&- 2>err
 expect 2 timeout 60 "$BATS_MPI" -j 2 echo <&- 2>err
 grep -q "there is no file 'echo', and a command needs values" err
 expect 2 timeout 60 "$BATS_MPI" -n 2>err
@@ -239,8 +235,7 @@ ok 'a worker that dies is noticed, and its task runs elsewhere'
 
 # ---- under a launcher ----
 
-expect 2 by_mpi 3 -j 2 bag
-grep -q -- '--jobs is for a run without a launcher' err
+exits 2 '--jobs is for a run without a launcher' by_mpi 3 -j 2 bag
 test "$(grep -c '^bats-mpi: ' err)" -eq 1
 ok 'under a launcher, which has decided, -j is refused, once'
 

@@ -10,14 +10,8 @@ export OMPI_MCA_btl_tcp_if_include=10.77.0.0/24
 export OMPI_MCA_oob_tcp_if_include=10.77.0.0/24
 
 printf '%s\n' 'n1 slots=2' 'n2 slots=2' >hosts
-cat >clusters.ini <<'INI'
-[cluster one]
-nodes = n1
-charge = 3
-[cluster two]
-nodes = n2
-charge = 1
-INI
+ini '[cluster one]; nodes = n1; charge = 3' \
+    '[cluster two]; nodes = n2; charge = 1' >clusters.ini
 for i in $(seq 30); do echo "sleep 0.2; hostname"; done >bag.txt
 env "$mark" timeout -k 5 100 ${MPIRUN:-mpirun} --hostfile hosts "$BATS_MPI" bag.txt --clusters clusters.ini \
     --policy rr --joblog log >out 2>err </dev/null

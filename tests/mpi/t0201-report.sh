@@ -2,17 +2,9 @@
 # People and programs are told of a run what is true.
 . "$TOP/tests/mpi/lib.sh"
 
-cat >clusters.ini <<'INI'
-[run]
-window = 60m
-currency = SU
-[cluster slow]
-ranks = 1-2
-charge = 3
-[cluster fast]
-ranks = 3-4
-charge = 12.5
-INI
+ini '[run]; window = 60m; currency = SU' \
+    '[cluster slow]; ranks = 1-2; charge = 3' \
+    '[cluster fast]; ranks = 3-4; charge = 12.5' >clusters.ini
 
 # holds EXPRESSION [FILE]: true of $r, the report.
 holds() {
@@ -38,8 +30,7 @@ bats 5 bag --clusters clusters.ini --time-scale 3600 --budget 500 --seed 7 \
     --json report.json
 grep -q '^bats-mpi: all 30 tasks done in ' err
 ok 'the closing line says that all is done'
-grep -q 'budget 500 SU, random order, seed 7$' err
-grep -q '^policy .*seed 7$' err
+finds err 'budget 500 SU, random order, seed 7$' '^policy .*seed 7$'
 ok 'the seed is shown'
 holds "$sums"'$r->{charged} == $charged && $r->{charged} <= 500'
 ok 'charged is windows x charge, and within the budget'
@@ -76,8 +67,7 @@ ok 'the bill is within the budget, and the rest has its price'
 
 for i in $(seq 12); do echo "exit $i"; done >bag
 echo 'echo well' >>bag
-expect 1 bats 3 bag --json report.json
-grep -q '1 of 13 tasks done, 12 failed' err
+exits 1 '1 of 13 tasks done, 12 failed' bats 3 bag --json report.json
 grep -qE '^ +[0-9]+  exit [0-9]+ .* exit [0-9]+$' err
 grep -q '\.\.\.  2 more' err
 ok 'the first ten failed tasks are shown, and how many more there are'
@@ -109,9 +99,8 @@ ok '--json - writes to standard output'
 for i in $(seq 50); do echo "touch task$i"; done >bag
 bats 5 bag --clusters clusters.ini --budget 100 --dry-run --seed 3
 test ! -e task1
-grep -q '^slow  *2  *2  *3  *6$' out
-grep -q '^fast  *2  *2  *12.5  *25$' out
-grep -q 'slow 2, fast 2, charged 31 SU for the first window' out
+finds out '^slow  *2  *2  *3  *6$' '^fast  *2  *2  *12.5  *25$' \
+    'slow 2, fast 2, charged 31 SU for the first window'
 ok 'a dry run shows the clusters, the start and its charge'
 mv out first
 bats 5 bag --clusters clusters.ini --budget 100 --dry-run --seed 3

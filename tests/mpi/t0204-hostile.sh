@@ -103,8 +103,7 @@ spoil=$(printf '%s' "$lines" | od -An -v -tx1 | tr -d ' \n')
 sqlite3 "$bag.bats" "SELECT m.name || ' ' || p.name FROM sqlite_master m,
     pragma_table_info(m.name) p WHERE m.type = 'table' AND p.type = 'TEXT'" \
     >columns
-grep -q '^task command$' columns
-grep -q '^happened sentence$' columns
+finds columns '^task command$' '^happened sentence$'
 ok 'the texts of a record are known'
 while read -r table column; do
     case "$column" in

@@ -121,8 +121,7 @@ SH
 else
     skip 'top on a terminal' 'no script(1) of util-linux'
 fi
-expect 2 "$BATS_MPI" top bag </dev/null >out 2>err
-grep -q 'needs a terminal' err
+exits 2 'needs a terminal' "$BATS_MPI" top bag </dev/null >out 2>err
 ok 'without a terminal it says what to do'
 
 touch go.1
@@ -177,8 +176,7 @@ expect 1 grep '^next ' out.graph
 ok 'no window is said to end where none does'
 
 echo '{"written_unix": "x"}' >bag.bats.live
-expect 2 "$BATS_MPI" top --once bag >out 2>err
-grep -q 'is not the status of a run' err
+exits 2 'is not the status of a run' "$BATS_MPI" top --once bag >out 2>err
 printf '{"written_unix": 5, "bag": "\\u001b[2J"}' >bag.bats.live
 "$BATS_MPI" top --once bag >out
 grep -qF '\e[2J, policy ?; NOT CURRENT, written ' out

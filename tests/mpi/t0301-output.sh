@@ -49,11 +49,9 @@ for list in 0 x 3- 5-3 3, 4294967296 ''; do
     grep -q -e '--task' err
 done
 ok 'lists that make no sense are refused'
-expect 2 show nowhere
-grep -q '^bats-mpi: nowhere.out: ' err
+exits 2 '^bats-mpi: nowhere.out: ' show nowhere
 ok 'a run that is not there is refused'
-expect 3 "$BATS_MPI" output bag 2>err >/dev/full
-grep -q 'standard output: No space' err
+exits 3 'standard output: No space' "$BATS_MPI" output bag 2>err >/dev/full
 ok 'standard output that is full is an error'
 
 # ---- damage ----
@@ -88,8 +86,7 @@ show deep --task 2
 cmp -s out random
 ok 'random bytes, too'
 printf 'echo again; exit 1\n' >bag
-expect 1 bats 2 bag --output stream:deep
-grep -q 'deep has the output of earlier runs' err
+exits 1 'deep has the output of earlier runs' bats 2 bag --output stream:deep
 show deep --task 1
 test "$(cat out)" = again
 show deep --task 2
@@ -109,8 +106,7 @@ grep -qx begun bag.out/*.out
 show bag
 tail -n +2 log | sort -n | awk '{ print "quick " $1 }' | cmp -s out -
 ok 'what a stopped attempt wrote is kept, but not printed'
-expect 1 show bag --task 11
-grep -q 'no result of task 11' err
+exits 1 'no result of task 11' show bag --task 11
 ok 'its task has no result'
 
 # ---- how much ----

@@ -2,14 +2,8 @@
 # A task that is stuck on a slow machine is copied to a fast one.
 . "$TOP/tests/mpi/lib.sh"
 
-cat >clusters <<END
-[cluster slow]
-ranks = 1
-charge = 1
-[cluster fast]
-ranks = 2
-charge = 1
-END
+ini '[cluster slow]; ranks = 1; charge = 1' \
+    '[cluster fast]; ranks = 2; charge = 1' >clusters
 
 # The second task that the slow machine gets never ends there, and those of the
 # fast one wait for it. What it has written until then is nobody's.

@@ -83,8 +83,8 @@ bats 5 bag --no-record --policy bkp --budget 9 --clusters \
     <(printf '[cluster a]\nmachine = node\ncharge = 3\n')
 cut -d' ' -f1,2 out | sort | cmp -s - wanted
 ok 'a policy of the papers runs them, too'
-printf '%s\n' '[cluster a]' 'ranks = 1-4' 'machine = node' 'charge = 3' \
-    '[cluster b]' 'ranks = 5' 'machine = node' 'charge = 1' >two
+ini '[cluster a]; ranks = 1-4; machine = node; charge = 3' \
+    '[cluster b]; ranks = 5; machine = node; charge = 1' >two
 printf '%s\n' '#BATS cores=4' 'echo $BATS_CLUSTER' '#BATS cores=1' true >some
 expect 2 bats 6 some --no-record --budget 9 --clusters two
 grep -q 'needs 4 cores, and no machine of cluster b has so many' err
@@ -198,13 +198,11 @@ printf '%s\n' '#BATS memory=60M' "$hold" 'echo small' \
 expect 1 bats 5 bag --memory-limit
 test "$(cat out)" = small
 "$BATS_MPI" tasks --failed bag >list
-grep -q '^ *1 .*out of memory' list
-grep -q '^ *3 .*signal 9' list
+finds list '^ *1 .*out of memory' '^ *3 .*signal 9'
 "$BATS_MPI" why bag 1 >why
 grep -q 'out of memory.*held more than --memory or the bag says' why
 "$BATS_MPI" log bag | grep -q 'out of memory'
-expect 2 bats 5 --memory-limit -- 'echo {}' ::: a
-grep -q 'no task says what memory' err
+exits 2 'no task says what memory' bats 5 --memory-limit -- 'echo {}' ::: a
 ok '--memory-limit: a task that holds more than it needs is killed, and says why'
 
 # It waits to be killed, but for the last time.
@@ -255,8 +253,9 @@ ok 'tasks --sizes: asked, used, and what less would have saved'
     done
     echo '{ head -c 180M /dev/zero; sleep 0.3; } | tail -n 1 >/dev/null'
 } >bag
-printf '%s\n' '[run]' 'currency = SU' '[cluster all]' 'ranks = 1-4' \
-    'machine = node' 'charge = 1000' 'max = 2' >clusters
+ini '[run]; currency = SU' \
+    '[cluster all]; ranks = 1-4; machine = node; charge = 1000; max = 2' \
+    >clusters
 SLURM_MEM_PER_NODE=500 bats 5 bag --history past.db --no-record
 "$BATS_MPI" plan bag --clusters clusters --history past.db >plan
 grep -qE '^memory of a, on all: 400M: [0-9.]+ SU; [0-9]+M( with [0-9.]+ % tried again)?: [0-9.]+ SU$' plan

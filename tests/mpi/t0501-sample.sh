@@ -62,8 +62,7 @@ beside flow sample flow $scale
 # ---- sample ----
 
 bats 7 sample bag $scale
-grep -q '^1 cheapest ' out
-grep -q '^[1-5] fastest ' out
+finds out '^1 cheapest ' '^[1-5] fastest '
 ok 'sample shows the schedules from the cheapest to the fastest'
 # Whole windows of 3 slow machines and of 2 fast ones, which charge 3 times as
 # much.
@@ -91,8 +90,7 @@ expect 1 grep -q 'left' out
 ok 'no schedule is offered for a bag that the sample has done'
 
 came 0 stuck
-grep -q '^Task 16 runs much longer than the others ' out
-grep -q '^[1-5] fastest' out
+finds out '^Task 16 runs much longer than the others ' '^[1-5] fastest'
 ok 'a task that never ends is named, and not waited for'
 cd "$dir"
 
@@ -107,16 +105,13 @@ ok 'plan exits with 4 where the budget is too small'
 # ---- run ----
 
 sed '3s/12/13/;3s/@sleep 1./@sleep 19/' bag >other
-expect 2 bats 7 run other --profile bag.profile --choose fastest $scale
-grep -q 'profile' err
+exits 2 'profile' bats 7 run other --profile bag.profile --choose fastest $scale
 test ! -e other.bats
 ok 'a profile of another bag is refused, and nothing is started'
 head -c 100 bag.profile >torn
-expect 2 bats 7 run bag --profile torn --choose fastest $scale
-grep -q '^bats-mpi: torn' err
+exits 2 '^bats-mpi: torn' bats 7 run bag --profile torn --choose fastest $scale
 ok 'a torn profile is refused'
-expect 2 bats 7 run bag --profile bag.profile --choose quickest $scale
-grep -q 'quickest' err
+exits 2 'quickest' bats 7 run bag --profile bag.profile --choose quickest $scale
 grep -q 'balanced' err
 expect 2 bats 7 run bag --choose fastest --policy expert --no-record $scale
 grep -q 'the policy expert knows no schedules' err
@@ -140,8 +135,7 @@ test "$(sql 'SELECT done FROM progress')" -eq "$sampled"
 ok 'a deadline that is too early: exit code 5, and nothing is started'
 
 expect "$carried_out" bats 7 run bag --profile bag.profile --choose fastest --cushion $scale
-grep -q '^promised  *fastest: ' err
-grep -q '^actual ' err
+finds err '^promised  *fastest: ' '^actual '
 ok 'the summary compares what was promised with what it came to'
 grep -q 'the chosen schedule: slow 3, fast 3 for ' err
 ok 'all machines are taken for the fastest schedule'
@@ -161,8 +155,7 @@ ok 'the record agrees with itself'
 # ---- both in one go ----
 
 came "$carried_out" cheapest
-grep -q '^1 cheapest ' err
-grep -q 'promised  *cheapest: ' err
+finds err '^1 cheapest ' 'promised  *cheapest: '
 ok 'run --choose samples, shows the schedules and goes on'
 cost=$(sed -n 's/^.*promised  *cheapest: \([^ ]*\) .*/\1/p' err)
 "$BATS_MPI" report bag -o page.html 2>out
@@ -178,9 +171,8 @@ ok 'and the whole bag is done'
 # After the first results so much is left that all machines are not the cheapest
 # ones as well, however slow this machine is: then there would be one schedule.
 came 0 twice
-grep -q '^1 cheapest ' err
-grep -q '^[1-5] fastest ' err
-grep -q '^The run goes on with all machines\. ' err
+finds err '^1 cheapest ' '^[1-5] fastest ' \
+    '^The run goes on with all machines\. '
 expect 1 grep -q promised err
 ok 'a plain run shows what else is possible, and goes on with all machines'
 test "$(grep -c ' \(start\|every\).*: slow 3, fast 3' err)" -eq 1

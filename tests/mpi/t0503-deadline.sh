@@ -3,17 +3,8 @@
 . "$TOP/tests/mpi/lib.sh"
 
 # 15 h of work on 4 slow machines, or twice as fast on 4 dear ones.
-cat >clusters <<END
-[run]
-currency = SU
-[cluster slow]
-ranks = 1-4
-charge = 3
-[cluster fast]
-ranks = 5-8
-charge = 12
-speed = 2
-END
+ini '[run]; currency = SU' '[cluster slow]; ranks = 1-4; charge = 3' \
+    '[cluster fast]; ranks = 5-8; charge = 12; speed = 2' >clusters
 for i in $(seq 60); do
     echo '@sleep 15m'
 done >bag
@@ -40,9 +31,8 @@ ok 'and the record of it is true'
 
 # All machines together need more than an hour.
 bats 9 run bag --deadline 15m --json report --record late $scale
-grep -q 'the deadline of 15m will not be kept: all tasks are expected' err
-grep -q ' the deadline will not be kept: ' err
-grep -q '^deadline  *15m, missed by ' err
+finds err 'the deadline of 15m will not be kept: all tasks are expected' \
+    ' the deadline will not be kept: ' '^deadline  *15m, missed by '
 test "$(report deadline_kept)" = false
 test "$(report tasks_done)" -eq 60
 ok 'one that is too early is missed, is said to be, and the bag is done'
@@ -74,8 +64,7 @@ bats 9 run bag --profile bag.profile --deadline 50% --json report \
     --record r $scale
 test "$(report tasks_left)" -eq 0
 ok 'a percentage lies between the soonest end and the cheapest'
-expect 2 bats 1 run bag --deadline 50% --record s $scale
-grep -q 'needs --profile' err
+exits 2 'needs --profile' bats 1 run bag --deadline 50% --record s $scale
 ok 'and needs a profile'
 
 done_testing

@@ -3,20 +3,10 @@
 # costs 3 on a slow machine and 6 on a fast one.
 . "$TOP/tests/mpi/lib.sh"
 
-cat >clusters <<END
-[run]
-billing = use
-currency = SU
-[cluster slow]
-ranks = 1-4
-charge = 12
-expected = 15m
-[cluster fast]
-ranks = 5-8
-charge = 48
-speed = 2
-expected = 7.5m
-END
+ini '[run]; billing = use; currency = SU' \
+    '[cluster slow]; ranks = 1-4; charge = 12; expected = 15m' \
+    '[cluster fast]; ranks = 5-8; charge = 48; speed = 2; expected = 7.5m' \
+    >clusters
 for i in $(seq 40); do
     echo '@sleep 15m'
 done >bag

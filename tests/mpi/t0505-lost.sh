@@ -3,15 +3,8 @@
 # until it is stopped.
 . "$TOP/tests/mpi/lib.sh"
 
-cat >clusters <<END
-[cluster cheap]
-ranks = 1-4
-charge = 1
-reliability = 0.5
-[cluster safe]
-ranks = 5
-charge = 3
-END
+ini '[cluster cheap]; ranks = 1-4; charge = 1; reliability = 0.5' \
+    '[cluster safe]; ranks = 5; charge = 3' >clusters
 for i in 1 2 3 4 5 6; do
     echo '@sleep 60s'
     echo 'echo $BATS_TASK_ID $BATS_CLUSTER'
@@ -25,12 +18,8 @@ ok 'lost commands and sleeps are timed out, and all tasks end elsewhere'
 ok 'and the record of it is true'
 
 # Lost after 5 s, in the middle of the second command.
-cat >killed <<END
-[cluster cheap]
-ranks = 1
-charge = 1
-survival = weibull 2000s 30
-END
+ini '[cluster cheap]; ranks = 1; charge = 1; survival = weibull 2000s 30' \
+    >killed
 printf '%s\n' 'echo a1; echo b1' 'echo a2; sleep 60; echo b2' >two
 expect 1 bats 2 run two --clusters killed --time-scale 400 --timeout 4000s \
     --tail none

@@ -2,20 +2,10 @@
 # The policy expert on ranks that may not answer.
 . "$TOP/tests/mpi/lib.sh"
 
-cat >clusters <<END
-[run]
-billing = use
-[cluster cheap]
-ranks = 1-6
-charge = 1
-reliability = 0.6
-charge_lost = no
-expected = 10m
-[cluster safe]
-ranks = 7-8
-charge = 30
-expected = 10m
-END
+ini '[run]; billing = use' \
+    '[cluster cheap]; ranks = 1-6; charge = 1; reliability = 0.6' \
+    'charge_lost = no; expected = 10m' \
+    '[cluster safe]; ranks = 7-8; charge = 30; expected = 10m' >clusters
 for i in $(seq 24); do
     echo '@sleep 10m'
 done >bag

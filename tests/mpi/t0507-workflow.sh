@@ -139,8 +139,7 @@ ok 'a source that is not there is refused'
 seq 4 >flow/b.txt
 touch flow/broken
 flow 1 --no-record
-grep -q '3 of 5 tasks done, 1 failed, 1 skipped' err
-grep -q '^late was not made' err
+finds err '3 of 5 tasks done, 1 failed, 1 skipped' '^late was not made'
 test ! -e flow/last
 flow 1 --no-record --results results
 grep -qx 'late was not made' flow/results/4/stderr
@@ -253,8 +252,7 @@ printf '%s\n' '<adag><job id="a" name="x" runtime="60"/>' \
 expect 2 bats 2 w.dax
 grep -q "w.dax:1: task 'a' has no command: this workflow can only be simulated" err
 ok 'a DAX without is refused'
-printf '%s\n' '[bag]' 'workflow = w.dax' '[cluster c]' 'machines = 2' \
-    'charge = 1' >w.scn
+ini '[bag]; workflow = w.dax' '[cluster c]; machines = 2; charge = 1' >w.scn
 "$BATS_MPI" simulate w.scn --csv >out 2>err && grep -q ',180.000000,' out
 ok 'and simulated: two tasks, one after the other'
 echo '{"rules": [{"command": "cp j.a j.b", "inputs": ["j.a"],
@@ -272,8 +270,7 @@ for i in 1 2 3 4 5 6 7 8; do
 done >bag
 printf '[cluster c]\nranks = 1-3\ncharge = 1\n' >clusters.ini
 rm -f bag.bats
-expect 4 bats 4 bag --clusters clusters.ini --budget 3 --time-scale 20000
-grep -q ' left' err
+exits 4 ' left' bats 4 bag --clusters clusters.ini --budget 3 --time-scale 20000
 ok 'a chain ends with its budget'
 expect 0 bats 4 bag --clusters clusters.ini --budget 100 --time-scale 20000 --resume
 "$BATS_MPI" status bag.bats | grep -q '8: 8 done'

@@ -148,8 +148,7 @@ ok 'the simulator knows barriers'
 # ---- mistakes ----
 
 printf 'true\n#DISBATCH BARRIER NOW\ntrue\n' >bag
-expect 2 bats 2 bag
-grep -q "bag:2: not of the form '#DISBATCH BARRIER \[CHECK\]'" err
+exits 2 "bag:2: not of the form '#DISBATCH BARRIER \[CHECK\]'" bats 2 bag
 ok 'a misspelt barrier is refused'
 
 done_testing

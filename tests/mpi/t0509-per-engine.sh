@@ -35,8 +35,7 @@ test -d data
 test -d data && test -e repaired
 test -d data
 BAG
-expect 1 bats 3 bag
-grep -q '2 of 3 tasks done, 1 failed' err
+exits 1 '2 of 3 tasks done, 1 failed' bats 3 bag
 grep -q "'#DISBATCH PERENGINE STOP exit 3' has failed, exit 3" err
 test ! -d data
 touch repaired
@@ -67,8 +66,7 @@ test "$(sqlite3 bag.bats "SELECT count(DISTINCT machine) FROM execution")" -le 2
 ok 'a rank whose START fails gets no tasks, and another one tries'
 
 printf '%s\n' '#DISBATCH PERENGINE START false' true >bag
-expect 3 bats 3 bag
-grep -q 'no node can run tasks: see the output of PERENGINE START' err
+exits 3 'no node can run tasks: see the output of PERENGINE START' bats 3 bag
 test "$("$BATS_MPI" status --left bag)" -eq 1
 sed -i 's/START false/START true/' bag
 expect 0 bats 3 bag --resume
@@ -87,8 +85,7 @@ within 60 nobody_left
 ok 'a run that is stopped meanwhile does not wait for START'
 
 printf 'true\n#DISBATCH PERENGINE START x\n' >bag
-expect 2 bats 2 bag
-grep -q "bag:2: '#DISBATCH PERENGINE' has to come before all tasks" err
+exits 2 "bag:2: '#DISBATCH PERENGINE' has to come before all tasks" bats 2 bag
 printf '#DISBATCH PERENGINE BEGIN x\ntrue\n' >bag
 expect 2 bats 2 bag
 grep -q "bag:1: not of the form '#DISBATCH PERENGINE START|STOP command'" err

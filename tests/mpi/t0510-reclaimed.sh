@@ -7,21 +7,10 @@ notices() { sqlite3 "$1.bats" "SELECT count(*) FROM happened WHERE what = '$2'";
 # In virtual time: an hour is 3.6 s. Each of the two spot machines lives for
 # half an hour, for which nothing is charged.
 printf '# age\n1ms\n\n2ms # the second\n' >ages
-cat >clusters <<END
-[run]
-window = 30m
-[cluster spot]
-ranks = 1-2
-charge = 1/h
-reclaimable = yes
-notice = 5m
-guaranteed = 30m
-free = 10h
-lifetime = trace ages
-[cluster demand]
-ranks = 3
-charge = 4/h
-END
+ini '[run]; window = 30m' \
+    '[cluster spot]; ranks = 1-2; charge = 1/h; reclaimable = yes' \
+    'notice = 5m; guaranteed = 30m; free = 10h; lifetime = trace ages' \
+    '[cluster demand]; ranks = 3; charge = 4/h' >clusters
 for i in $(seq 24); do echo '@sleep 7m'; done >bag
 by_mpi 4 run bag --clusters clusters --time-scale 1000 --budget 200 --seed 1 --grace 10ms
 test "$(notices bag preempt-notice)" -eq 2
@@ -58,18 +47,9 @@ ok 'mistakes in a trace are named with file and line'
 
 # A task saves its state when it is told to stop, and goes on on the machine
 # that is left; the rank hears of it by SIGTERM.
-cat >real <<END
-[run]
-window = 1h
-[cluster spot]
-ranks = 1
-charge = 1/h
-reclaimable = yes
-notice = 20s
-[cluster demand]
-ranks = 2
-charge = 1/h
-END
+ini '[run]; window = 1h' \
+    '[cluster spot]; ranks = 1; charge = 1/h; reclaimable = yes; notice = 20s' \
+    '[cluster demand]; ranks = 2; charge = 1/h' >real
 cat >task <<'END'
 trap 'echo saved >>"$state"; kill $! ; exit 85' TERM
 state=state.$1

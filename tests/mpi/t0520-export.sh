@@ -72,18 +72,9 @@ test "$(json more.json "SELECT json_group_array(json_extract(value, '\$.command'
     $executed")" = "$(json ../flow.json "SELECT
     json_group_array(json_extract(value, '\$.command')) $executed")"
 ok 'exported again, the commands are the same'
-cat >scenario.ini <<'SCENARIO'
-[bag]
-workflow = flow.json
-[run]
-budget = unlimited
-seeds = 1
-policy = rr
-[cluster one]
-machines = 2
-charge = 1
-speed = 1
-SCENARIO
+ini '[bag]; workflow = flow.json' \
+    '[run]; budget = unlimited; seeds = 1; policy = rr' \
+    '[cluster one]; machines = 2; charge = 1; speed = 1' >scenario.ini
 "$BATS_MPI" simulate scenario.ini --csv >out 2>err
 test "$(sed -n 2p out | cut -d, -f12)" = 5
 ok 'and it is simulated with the runtimes measured'

@@ -222,8 +222,7 @@ cd ..
 # ---- wrong requests ----
 
 unset BATS_SOCKET
-expect 2 bats-submit true 2>err
-grep -q 'BATS_SOCKET is not set' err
+exits 2 'BATS_SOCKET is not set' bats-submit true 2>err
 BATS_SOCKET=$PWD/none expect 3 bats-submit true 2>err
 ok 'without a run there is a sentence, and nothing waits'
 cat >driver <<'END'
@@ -289,15 +288,14 @@ expect 4 open_bag --record m.bats --clusters c.ini --budget 3 \
 bats-mpi record verify m.bats >/dev/null
 ok 'it is never charged more than its budget, and then ends'
 
-printf '%s\n' '[run]' 'window = 1h' '[cluster slow]' 'ranks = 1' \
-    'charge = 1' '[cluster fast]' 'ranks = 2' 'charge = 5' >two.ini
+ini '[run]; window = 1h' '[cluster slow]; ranks = 1; charge = 1' \
+    '[cluster fast]; ranks = 2; charge = 5' >two.ini
 echo 'bats-submit true; until grep -q "running" err; do sleep 0.1; done' >driver
 # starts WORDS TASKS OPTION...: what it starts with, and how it counts.
 starts() {
     rm -f e.bats
     open_bag --record e.bats --clusters two.ini --budget 50 "${@:3}" -- sh driver
-    grep -q " start: $1\$" err
-    grep -q "s  $2  0 running" err
+    finds err " start: $1\$" "s  $2  0 running"
 }
 starts 'slow 1, fast 1' '1/1 so far'
 starts 'slow 1' '100%  1/1' --expect 1
@@ -350,8 +348,7 @@ env "$mark" bats-mpi run --open --master-works -j 1 -- sh ../driver \
 within 60 test -e submitted
 kill -KILL $run
 wait $run || true
-expect 2 open_bag --resume -- true
-grep -q 'driver of an earlier session still runs' err
+exits 2 'driver of an earlier session still runs' open_bag --resume -- true
 touch go
 flock open.bats.sock.driver true
 expect '0|1' open_bag --resume -- bats-submit --key b 'echo b'

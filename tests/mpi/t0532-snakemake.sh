@@ -87,8 +87,7 @@ test "$(sqlite3 open.bats "SELECT json_remove(given, '$.key', '$.repeats')
     FROM submission ORDER BY task DESC LIMIT 1")" = \
     '{"class":"both","cores":2,"limit":"10m"}'
 ok 'a group needs no more cores than --cores says, and no memory if none is told'
-expect 1 flow never --restart-times 0
-grep -q 'the reason' err
+exits 1 'the reason' flow never --restart-times 0
 grep -q 'Error in rule never' err
 ok 'a job that fails ends the workflow'
 rm -f open.bats

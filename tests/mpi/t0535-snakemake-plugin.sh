@@ -101,8 +101,7 @@ test "$(sqlite3 open.bats "SELECT DISTINCT json_remove(given, '$.key', '$.repeat
     '{"class":"square","cores":2,"memory":"200M","limit":"5m"}
 {"class":"total","cores":1}'
 ok 'jobs are tasks, with rule, threads, memory and time'
-expect 1 flow bad
-grep -q 'driver ended with exit status 1' err
+exits 1 'driver ended with exit status 1' flow bad
 ok 'a job that fails ends the workflow'
 expect 1 env "$mark" python3 -m snakemake --executor bats -j 2 sum -f >out 2>err
 grep -q "BATS_SOCKET is not set: start 'bats-mpi run --open" err

@@ -4,13 +4,7 @@
 . "$TOP/tests/mpi/lib.sh"
 export BATS_AUTH=secret # there may be a MUNGE daemon or not
 
-cat >clusters.ini <<'INI'
-[run]
-currency = SU
-[cluster w]
-ranks = 1-8
-charge = 1
-INI
+ini '[run]; currency = SU' '[cluster w]; ranks = 1-8; charge = 1' >clusters.ini
 
 # begin BAG ARGUMENT...: a run in the background, into out and err; $master. It
 # may be over before its door is seen: jobs of an earlier one come back to it.

@@ -3,13 +3,7 @@
 # the run goes on.
 . "$TOP/tests/mpi/lib.sh"
 
-cat >clusters.ini <<'INI'
-[run]
-currency = SU
-[cluster w]
-ranks = 1-8
-charge = 1
-INI
+ini '[run]; currency = SU' '[cluster w]; ranks = 1-8; charge = 1' >clusters.ini
 echo 'until test -e go; do sleep 0.1; done' >bag
 
 master() { # waits for workers, into out and err; $master

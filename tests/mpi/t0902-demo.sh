@@ -16,9 +16,8 @@ ok "125 runs are charged 50 SU at most"
 [ "$(grep -c '^som seed=.* accuracy=' "$B/demo/results.txt")" -eq \
     "$(value tasks_done)" ]
 ok "every run that is done has its result line"
-grep -q "^charged .* of the budget of 50 SU" err
-grep -q "^economy  *4/4 .*[0-9]" err
-grep -q "^express  *4/4" err
+finds err "^charged .* of the budget of 50 SU" "^economy  *4/4 .*[0-9]" \
+    "^express  *4/4"
 ok "the table of what it cost is shown"
 grep -qx 'Holding all machines to the end would have cost about [0-9.]* SU\.' \
     out

@@ -78,18 +78,9 @@ test "$(needs 'workflow = cores.json')" = 120.000000,1.000000
 ok 'a workflow of WfFormat needs what its tasks had'
 
 # A minute each, two in the two and a half minutes until the deadline.
-cat >use.scn <<'END'
-[run]
-billing = use
-policy = dbc-cost
-deadline = 2m30s
-[bag]
-tasks = 3
-runtime = constant 1m
-[cluster c]
-machines = 1
-charge = 60
-END
+ini '[run]; billing = use; policy = dbc-cost; deadline = 2m30s' \
+    '[bag]; tasks = 3; runtime = constant 1m' \
+    '[cluster c]; machines = 1; charge = 60' >use.scn
 simulate use.scn --trace
 test "$(grep -c ' c-1 was used for 1$' out)" = 2
 expect 1 grep -q 'enters a window' out
@@ -98,18 +89,9 @@ ok 'use is charged, and a deadline that ends a run is named'
 
 # A job of two minutes that is all startup for the first; and what all machines
 # together cost meanwhile, from the first second to the last one.
-cat >job.scn <<'END'
-[run]
-billing = job
-window = 10m
-[bag]
-tasks = 2
-runtime = constant 1m
-[cluster c]
-machines = 1
-charge = 10
-startup = 1m
-END
+ini '[run]; billing = job; window = 10m' \
+    '[bag]; tasks = 2; runtime = constant 1m' \
+    '[cluster c]; machines = 1; charge = 10; startup = 1m' >job.scn
 simulate job.scn --trace
 grep -q ' the job of c-1 was billed 3$' out
 simulate job.scn --csv
@@ -122,25 +104,10 @@ ok 'jobs are billed from their start'
 # A budget of 1 pays a window of paid machines, but not the hour for which the
 # other ones start up, and theirs may, too: jobs of those that are free of charge
 # do the bag, and none of them is withdrawn for a job that is never asked for.
-cat >free.scn <<'SCN'
-[run]
-billing = job
-window = 10m
-budget = 1
-seeds = 1-2
-[bag]
-tasks = 50
-runtime = lognormal 15m 15m
-[cluster free]
-machines = 4
-charge = 0
-startup = 1h
-queue = 1h
-[cluster paid]
-machines = 4
-charge = 2
-speed = 2
-SCN
+ini '[run]; billing = job; window = 10m; budget = 1; seeds = 1-2' \
+    '[bag]; tasks = 50; runtime = lognormal 15m 15m' \
+    '[cluster free]; machines = 4; charge = 0; startup = 1h; queue = 1h' \
+    '[cluster paid]; machines = 4; charge = 2; speed = 2' >free.scn
 timeout 60 "$BATS_MPI" simulate free.scn --csv >out 2>err
 test "$(awk -F, 'NR > 1 { print $6, $12 }' out | xargs)" = 'all_done 50 all_done 50'
 ok 'jobs that the budget does not pay keep no others away'
@@ -205,28 +172,12 @@ done
 
 # ---- a bag of random runtimes ----
 
-cat >random.scn <<'END'
-[run]
-window = 60m
-currency = SU
-policy = rr, bkp
-budget = rr, cheapest+60%, fastest
-seeds = 1-6
-repeats = 2
-[bag]
-tasks = 200
-runtime = lognormal 15m 10m
-[cluster slow]
-machines = 8
-charge = 3
-noise = 0.1
-[cluster fast]
-machines = 8
-charge = 9
-speed = 4
-startup = 3m
-loss = 30h
-END
+ini '[run]; window = 60m; currency = SU; policy = rr, bkp' \
+    'budget = rr, cheapest+60%, fastest; seeds = 1-6; repeats = 2' \
+    '[bag]; tasks = 200; runtime = lognormal 15m 10m' \
+    '[cluster slow]; machines = 8; charge = 3; noise = 0.1' \
+    '[cluster fast]; machines = 8; charge = 9; speed = 4; startup = 3m' \
+    'loss = 30h' >random.scn
 simulate random.scn --csv --jobs 1
 mv out one
 simulate random.scn --csv --jobs 3
@@ -319,8 +270,7 @@ refuses 'a mistake, with file and line,' \
     "wrong.scn:9: tasks: 'many' is not a whole number" wrong.scn
 refuses 'seed 0' 'from 1 to 4294967295' random.scn --seed 0
 if [ -e /dev/full ]; then
-    expect 3 "$BATS_MPI" simulate random.scn >/dev/full 2>err
-    grep -q 'standard output' err
+    exits 3 'standard output' "$BATS_MPI" simulate random.scn >/dev/full 2>err
     ok 'an answer that cannot be written is an error'
 fi
 

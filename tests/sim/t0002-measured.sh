@@ -6,28 +6,16 @@ for i in 1 2 3 4 5 6 7 8; do
     echo "@sleep 0.${i}s"
 done >bag.txt
 echo false >>bag.txt
-cat >clusters.ini <<'END'
-[cluster slow]
-ranks = 1
-charge = 1
-[cluster fast]
-ranks = 2
-charge = 1
-speed = 2
-END
+ini '[cluster slow]; ranks = 1; charge = 1' \
+    '[cluster fast]; ranks = 2; charge = 1; speed = 2' >clusters.ini
 expect 1 bats 3 bag.txt --clusters clusters.ini --time-scale 10 --joblog joblog \
     --tail none
 ok 'a run to measure'
 
 # simulate FILE: makespan_s and done on one machine.
 simulate() {
-    cat >scenario.ini <<END
-[bag]
-runtime = file $1
-[cluster c]
-machines = 1
-charge = 1
-END
+    ini "[bag]; runtime = file $1" "[cluster c]; machines = 1; charge = 1" \
+        >scenario.ini
     "$BATS_MPI" simulate scenario.ini --csv >out 2>err &&
         sed 1d out | cut -d, -f7,12 | tr ',' ' ' >got
 }
@@ -64,8 +52,7 @@ rm joblog
 ok 'the file is beside the scenario'
 
 : >empty
-expect 2 simulate empty
-grep -q 'scenario.ini:2: runtime: empty: no runtime in it' err
+exits 2 'scenario.ini:2: runtime: empty: no runtime in it' simulate empty
 ok 'an empty file is refused'
 
 done_testing

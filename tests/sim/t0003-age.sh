@@ -4,21 +4,11 @@
 
 # A new machine of the second cluster is dearer than one of the first; kept for
 # more than six hours it is cheaper.
-cat >age.scn <<'END'
-[run]
-policy = bats
-budget = 66
-seeds = 1-20
-[bag]
-tasks = 600
-runtime = lognormal 10m 6m
-[cluster demand]
-machines = 10
-charge = 0.6/h
-[cluster preempt]
-machines = 10
-charge = 1/h for 2h, 0.25/h after
-END
+ini '[run]; policy = bats; budget = 66; seeds = 1-20' \
+    '[bag]; tasks = 600; runtime = lognormal 10m 6m' \
+    '[cluster demand]; machines = 10; charge = 0.6/h' \
+    '[cluster preempt]; machines = 10; charge = 1/h for 2h, 0.25/h after' \
+    >age.scn
 "$BATS_MPI" simulate age.scn --csv >out 2>err
 column() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++)
     if ($i == name) at = i; next } { print $at }' out; }

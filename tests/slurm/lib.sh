@@ -1,9 +1,15 @@
-# Sourced by the tests that run in the testbed, after it has been started:
-#   [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
-# A test works in the directory of the testbed, which every node sees.
+# Sourced by the tests that run in the testbed: starts it, with the test in it. A
+# test works in the directory of the testbed, which every node sees.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/tap.sh"
 PATH=$(dirname "$BATS_MPI"):$PATH
 cd "$BED" || exit 1
+
+# configure LINE...: of slurm.conf, from now on.
+configure() {
+    printf '%s\n' "$@" >>"$SLURM_CONF"
+    scontrol reconfigure
+}
 
 # job_is JOB STATES: the job is in one of these states, as in FAILED|TIMEOUT.
 job_is() {

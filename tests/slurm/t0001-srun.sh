@@ -1,20 +1,11 @@
 #!/bin/bash
 # bats-mpi under srun, on nodes that talk over the network.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # 40 tasks of 10 minutes of bag time, 0.2 s of real time.
 for i in $(seq 40); do echo '@sleep 10m'; done >bag
-cat >clusters.ini <<'INI'
-[run]
-window = 60m
-[cluster fast]
-nodes = fast[1-4]
-charge = 8
-[cluster slow]
-nodes = slow[1-4]
-charge = 3
-INI
+ini '[run]; window = 60m' '[cluster fast]; nodes = fast[1-4]; charge = 8' \
+    '[cluster slow]; nodes = slow[1-4]; charge = 3' >clusters.ini
 # The first rank on fast1 is the master: 7 machines in fast, 8 in slow.
 srun --mpi=pmix -N8 -n16 --ntasks-per-node=2 "$BATS_MPI" bag \
     --clusters clusters.ini --budget 100 --policy rr --time-scale 3000 \
@@ -34,16 +25,9 @@ perl -MJSON::PP -0777 -e '
 ok 'the charge is above 0 and within the budget'
 
 # A node of a reclaimable cluster is drained while tasks run on it.
-cat >drain.ini <<'INI'
-[cluster fast]
-nodes = fast1
-charge = 8/h
-[cluster slow]
-nodes = slow1
-charge = 1/h
-reclaimable = yes
-notice = 2s
-INI
+ini '[cluster fast]; nodes = fast1; charge = 8/h' \
+    '[cluster slow]; nodes = slow1; charge = 1/h; reclaimable = yes' \
+    'notice = 2s' >drain.ini
 for i in 1 2 3 4; do
     echo 'echo $BATS_CLUSTER >>began; until test -e go; do sleep 0.1; done'
 done >four

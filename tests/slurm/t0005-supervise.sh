@@ -1,19 +1,10 @@
 #!/bin/bash
 # Jobs that change while they run: nodes are lost.
-[ -n "${BED-}" ] ||
-    BED_REQUEUES=1 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+export BED_REQUEUES=1
 . "$TOP/tests/slurm/lib.sh"
 
-cat >clusters.ini <<'INI'
-[cluster fast]
-nodes = fast[1-4]
-charge = 8
-machine = node
-[cluster slow]
-nodes = slow1
-charge = 3
-machine = node
-INI
+ini '[cluster fast]; nodes = fast[1-4]; charge = 8; machine = node' \
+    '[cluster slow]; nodes = slow1; charge = 3; machine = node' >clusters.ini
 # The script as it is, but for the number of ranks.
 sed 's/^\(#SBATCH.*--ntasks-per-node\)=16/\1=2/' \
     "$TOP/jobscripts/supervise.sh" >supervise.sh
@@ -50,8 +41,7 @@ ok 'rank 0 crashes before the run begins: the step is started once more'
 # ---- nodes are lost ----
 
 # A step that Slurm ends has KillWait to do so.
-printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
-scontrol reconfigure
+configure SlurmdTimeout=6 KillWait=2
 sed -i 's/while sleep 10/while sleep 1/' supervise.sh
 # lossy DIR TASKS NODES OTHERS OPTION...: a job there, of so many tasks of a
 # second, on so many nodes, none of the others.

@@ -1,6 +1,5 @@
 #!/bin/bash
 # From a sample to the job script of a schedule, and to the end of its job.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # The script as it is, but for the number of ranks: 4 machines in each

@@ -1,8 +1,7 @@
 #!/bin/bash
 # Jobs with several lives: a limit of one minute, and a partition whose jobs
 # are taken away. And a job of 64 ranks.
-[ -n "${BED-}" ] ||
-    BED_REQUEUES=1 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+export BED_REQUEUES=1
 . "$TOP/tests/slurm/lib.sh"
 
 # once BAG N: all N tasks are done; what had a result did not run again.

@@ -1,7 +1,6 @@
 #!/bin/bash
 # Bills of jobs where Slurm keeps accounts: slurmdbd, with its database.
-[ -n "${BED-}" ] ||
-    BED_REQUEUES=1 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+export BED_REQUEUES=1
 . "$TOP/tests/slurm/lib.sh"
 
 . "$TOP/tests/slurm/accounts.sh"

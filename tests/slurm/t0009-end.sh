@@ -1,9 +1,7 @@
 #!/bin/bash
 # Ends of steps whose job is taken away, or whose ranks die.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
-printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
-scontrol reconfigure
+configure SlurmdTimeout=6 KillWait=2
 
 # ---- taken away ----
 

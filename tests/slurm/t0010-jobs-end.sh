@@ -1,11 +1,9 @@
 #!/bin/bash
 # Jobs of the job scripts end well when something has gone wrong.
-[ -n "${BED-}" ] ||
-    BED_REQUEUES=1 exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+export BED_REQUEUES=1
 . "$TOP/tests/slurm/lib.sh"
 scripts=$TOP/jobscripts
-printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
-scontrol reconfigure
+configure SlurmdTimeout=6 KillWait=2
 
 # begin DIRECTORY ARGUMENT...: submits there, with a bag of 24 tasks, as $job.
 # After eight of them the others wait, so that it does not end before its time.
@@ -121,8 +119,7 @@ ok 'it asks the record when no srun exits as the run does'
 
 expect 3 await "$full" 120
 scontrol show job "$full" >out
-grep -q 'JobState=FAILED' out
-grep -q ' Restarts=0 ' out
+finds out 'JobState=FAILED' ' Restarts=0 '
 ok 'resume.sh fails when the disk is full, and is not queued again'
 squeue -h -o '%i %j %T' >out
 test ! -s out

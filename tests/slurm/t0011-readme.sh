@@ -1,6 +1,5 @@
 #!/bin/bash
 # The blocks of README that are for Slurm, with fewer ranks.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # paste N: the Nth block of README, with 9 ranks.

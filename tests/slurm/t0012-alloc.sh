@@ -1,7 +1,6 @@
 #!/bin/bash
 # Machines that are bought as jobs of their own. What they were billed is asked
 # of Slurm's controller, which knows when a job began and ended.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 alloc() {
@@ -17,8 +16,7 @@ agrees() { # BAG
 
 for i in $(seq 12); do echo "sleep 1; echo $i >>ran"; done >bag.txt
 alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run
-grep -q '^fast: 16 billing-h per hour' out
-grep -q "^ *sbatch .* --array=0-1 " out
+finds out '^fast: 16 billing-h per hour' "^ *sbatch .* --array=0-1 "
 test ! -e ran
 test ! -e bag.txt.bats
 grep -q "^exec .*bats-mpi' lease 75 srun .*bats-mpi' worker --join " out
@@ -33,8 +31,7 @@ test "$(grep -c '^ *sbatch .* --partition=fast ' out)" -eq 1
 ok 'for the least cost all of them but one are in the cheapest partition'
 printf '#!/bin/sh\n#BATS parameter x integer range from 1 to 4 step 1\necho "$x"\n' >sweep.sh
 alloc sweep.sh -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run
-grep -q '^fast: 16 billing-h per hour' out
-grep -q "^ *sbatch .* --array=0-1 " out
+finds out '^fast: 16 billing-h per hour' "^ *sbatch .* --array=0-1 "
 ok 'and so does that of a script with parameters'
 for i in $(seq 12); do
     echo "#BATS task t$i${before:+ after $before}"
@@ -192,10 +189,8 @@ ok 'a task that outlasts three jobs has failed for that, and is said to need mor
 expect 4 alloc bag.txt -p fast -b 0.1 --slots 2 --window 20s
 grep -q 'does not pay one job: 0.155556 billing-h are held for one in' err
 ok 'where the budget does not pay one job, none is submitted'
-expect 2 alloc bag.txt -p nowhere -b 1
-grep -q 'partition' err
+exits 2 'partition' alloc bag.txt -p nowhere -b 1
 ok 'a partition that does not exist is refused before anything starts'
-expect 2 alloc bag.txt -b 1
-grep -q -- '--partition is missing' err
+exits 2 '--partition is missing' alloc bag.txt -b 1
 ok 'a partition has to be given'
 done_testing

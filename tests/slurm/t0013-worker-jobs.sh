@@ -1,21 +1,11 @@
 #!/bin/bash
 # Worker jobs of Slurm join a run that goes on outside of any job, from several
 # nodes and partitions, and leave it: in order, cancelled, or unplugged.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
-cat >clusters.ini <<'INI'
-[run]
-currency = SU
-[cluster fast]
-partition = fast
-charge = 8
-max = 8
-[cluster slow]
-partition = slow
-charge = 3
-max = 8
-INI
+ini '[run]; currency = SU' \
+    '[cluster fast]; partition = fast; charge = 8; max = 8' \
+    '[cluster slow]; partition = slow; charge = 3; max = 8' >clusters.ini
 export BATS_MUNGE_SOCKET=$BED/munge.socket
 strings -a "$BATS_MPI" | grep -q munge_decode || export BATS_AUTH=secret
 

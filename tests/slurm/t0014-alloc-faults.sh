@@ -1,10 +1,8 @@
 #!/bin/bash
 # Faults that befall alloc: a full queue, Ctrl-C, a preempted job, its own
 # death.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
-printf '%s\n' KillWait=2 >>"$SLURM_CONF"
-scontrol reconfigure
+configure KillWait=2
 
 # start BAG ARGUMENT...: bats-mpi alloc as $master, in the background.
 start() {

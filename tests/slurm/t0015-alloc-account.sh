@@ -1,7 +1,6 @@
 #!/bin/bash
 # Jobs bought within what is left of an account, billed by slurmdbd; and jobs
 # that Slurm gives less time than they ask for.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 . "$TOP/tests/slurm/accounts.sh"
 

@@ -1,10 +1,8 @@
 #!/bin/bash
 # Worker jobs in a partition whose jobs make way: a job of higher priority takes
 # their nodes while the run goes on.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
-printf '%s\n' KillWait=2 >>"$SLURM_CONF"
-scontrol reconfigure
+configure KillWait=2
 
 # A task waits until it is told to stop, saves its state, and ends soon the next
 # time.

@@ -2,7 +2,6 @@
 # Worker jobs in a partition whose jobs make way, and in a safe one: what is
 # preempted, and what is on a node that dies, is lost to the policy expert. The
 # bill is what Slurm's accounting says of both partitions.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 printf '%s\n' KillWait=2 SlurmdTimeout=6 >>"$SLURM_CONF"
 . "$TOP/tests/slurm/accounts.sh"

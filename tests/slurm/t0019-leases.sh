@@ -2,7 +2,6 @@
 # Jobs that are paid for a lease only. Whatever is killed or stopped, what
 # sacct says all jobs were billed is within the budget, no task that was done is
 # run again, and no job is left.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 . "$TOP/tests/slurm/accounts.sh"
 . "$TOP/tests/slurm/leases.sh"

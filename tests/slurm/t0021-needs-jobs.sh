@@ -1,6 +1,5 @@
 #!/bin/bash
 # Tasks that need memory and GPUs, on jobs that are bought.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # The nodes have 1000M each; fast1 and fast2 have two GPUs.

@@ -1,6 +1,5 @@
 #!/bin/bash
 # A workflow of Snakemake in an open bag, on the nodes of a Slurm job.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 unset BATS_SOCKET
 

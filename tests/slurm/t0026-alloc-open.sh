@@ -1,10 +1,8 @@
 #!/bin/bash
 # An open bag on machines that are bought as jobs of their own.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 unset BATS_SOCKET
-printf '%s\n' KillWait=2 >>"$SLURM_CONF"
-scontrol reconfigure
+configure KillWait=2
 
 # buy RECORD ARGUMENT...: an open bag on jobs of two slots, into out and err.
 buy() {

@@ -1,7 +1,6 @@
 #!/bin/bash
 # Jobs alike are submitted as an array: found, withdrawn, taken over and billed
 # element by element.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 . "$TOP/tests/slurm/accounts.sh"
 . "$TOP/tests/slurm/leases.sh"

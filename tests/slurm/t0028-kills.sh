@@ -1,7 +1,6 @@
 #!/bin/bash
 # What takes part in a run on jobs is killed at random, with a fixed seed.
 # (benchmarks/alloc/crash.sh does it for longer.)
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 . "$TOP/tests/slurm/accounts.sh"
 . "$TOP/tests/slurm/leases.sh"

@@ -1,6 +1,5 @@
 #!/bin/bash
 # What a run asks of slurmctld, counted by sdiag: nothing per task.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # rpcs: of all types but sdiag's own.
