@@ -69,15 +69,54 @@ finds() {
     done
 }
 
+# consists FILE LINE...: of these lines.
+consists() {
+    printf '%s\n' "${@:2}" | diff - "$1" >&2
+}
+
 # exits CODE PATTERN COMMAND...: as expect, and its file err has the pattern.
 exits() {
     expect "$1" "${@:3}"
     finds err "$2"
 }
 
+# verb VERB ARGUMENT...: bats-mpi without a launcher, into out and err.
+verb() {
+    "$BATS_MPI" "$@" >out 2>err </dev/null
+}
+
 # ini SECTION...: a file of sections, as in '[cluster a]; ranks = 1-2'.
 ini() {
     printf '%s\n' "$@" | sed 's/; */\n/g'
+}
+
+# chain N COMMAND: a bag of so many tasks, t1, t2 ..., that wait for one another.
+chain() {
+    local i after=
+    for i in $(seq "$1"); do
+        printf '#BATS task t%d%s\n%s\n' $i "$after" "$2"
+        after=" after t$i"
+    done
+}
+
+# nested: an MPI program, ./nested; its ranks add up their numbers.
+nested() {
+    cat >nested.c <<'C'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, n, sum;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%d of %d\n", sum, n);
+    return MPI_Finalize();
+}
+C
+    ${MPICC:-mpicc} -o nested nested.c 2>err
 }
 
 # json FILTER [FILE]: what jq makes of a report. holds: it is true.

@@ -4,7 +4,7 @@
 
 # alone ARGUMENT...: without a launcher.
 alone() {
-    "$BATS_MPI" "$@" >out 2>err </dev/null
+    verb "$@"
 }
 
 # ---- help ----

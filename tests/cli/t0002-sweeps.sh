@@ -6,7 +6,7 @@
 
 # commands ARGUMENT...: what would be run, into out.
 commands() {
-    "$BATS_MPI" run --dry-run "$@" >out 2>err </dev/null
+    verb run --dry-run "$@"
 }
 
 perl "$TOP/tests/cli/sweeps.pl" "$BATS_MPI" "${SWEEP_CASES:-40}" 7 >out
@@ -167,7 +167,7 @@ test "$("$BATS_MPI" tasks s.bats --where 'rate > 0.05 AND r = 2' --json |
     grep -o '"parameters":.*')" = '"parameters":{"rate":0.1,"r":2}}'
 for where in "load_extension('x')" 'abs(-9223372036854775807 - 1) > 0' \
     "json_extract('{', '\$.a') = 1" 'zeroblob(2000000000) > 1'; do
-    expect 2 "$BATS_MPI" tasks s.bats --where "$where" >out 2>err
+    expect 2 verb tasks s.bats --where "$where"
     grep -qF -- "--where '$where': " err
 done
 ok 'a function that is refused is no damage of the record'

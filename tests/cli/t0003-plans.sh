@@ -6,7 +6,7 @@ mkdir tmp
 
 # run ARGUMENT...: with three workers, into out and err.
 run() {
-    "$BATS_MPI" run -j 3 "$@" >out 2>err </dev/null
+    verb run -j 3 "$@"
 }
 seeds=$TOP/tests/fuzz/seeds/planfile
 

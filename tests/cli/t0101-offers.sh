@@ -4,7 +4,7 @@
 . "$TOP/tests/mpi/lib.sh"
 
 plan() {
-    "$BATS_MPI" plan "$@" >out 2>err </dev/null
+    verb plan "$@"
 }
 
 # clusters NAME=CHARGE...: a file with 32 machines of each.
@@ -75,7 +75,7 @@ test "$(awk '/^cost / { print ($2 >= 768 && $2 <= 816) }' out)" = 1
 plan $bag --budget 0%
 grep -q '^cost  *768 SU$' out
 ok 'a percentage is a budget between the cheapest and the fastest'
-exits 2 'No such file' "$BATS_MPI" plan profile --sbatch cheapest+10% 2>err
+exits 2 'No such file' verb plan profile --sbatch cheapest+10%
 ok 'a profile that is missing is said first'
 
 # ---- the width of a screen ----
@@ -150,7 +150,7 @@ awk '/^# billed / { exit !($3 > 100 && $3 <= 140) }' best.sh
 "$BATS_MPI" plan profile.json --sbatch best --deadline 1d >late.sh 2>err
 cat cheapest.sh late.sh | awk '/^# billed / { cost[n++] = $3 }
     END { exit !(n == 2 && cost[1] <= cost[0]) }'
-expect 4 "$BATS_MPI" plan profile.json --sbatch best --budget 1 >out 2>err
+expect 4 verb plan profile.json --sbatch best --budget 1
 test ! -s out
 ok 'the best is that for the budget and the deadline'
 

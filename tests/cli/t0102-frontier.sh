@@ -71,9 +71,9 @@ sed '/reliability/d; /charge_lost/d' mix.scn >sure.scn
 expect 2 "$BATS_MPI" frontier sure.scn 2>err
 grep -q 'there is no cluster with reliable = no' err
 sed 's/"gamma": [0-9.]*/"gamma": 1.5/' pools >wrong
-exits 2 'gamma is not above 0 and at most 1' "$BATS_MPI" frontier wrong 2>err
+exits 2 'gamma is not above 0 and at most 1' verb frontier wrong
 echo '{"bats_pools": 1' >wrong
-exits 2 '^bats-mpi: wrong:[0-9]*: ' "$BATS_MPI" frontier wrong 2>err
+exits 2 '^bats-mpi: wrong:[0-9]*: ' verb frontier wrong
 ok 'what cannot be is refused'
 
 # Who is told of losses need not wait until tasks are given up.
@@ -89,7 +89,7 @@ grep -q 'answer and losses are noticed' out
 "$BATS_MPI" frontier told --plays 2 --html page
 grep -q '"noticed":true,"reliable":5' page
 sed 's/"noticed_s": 10/"noticed_s": -1/' told >wrong
-exits 2 'noticed_s needs a time above 0' "$BATS_MPI" frontier wrong 2>err
+exits 2 'noticed_s needs a time above 0' verb frontier wrong
 ok 'losses that are noticed are played as such'
 
 # Without a reliable pool only N = inf is left.

@@ -5,18 +5,17 @@
 page() {
     env "$mark" timeout 120 python3 "$TOP/tests/browser/page.py" "$@"
 }
+needs "${CHROMIUM:-chromium}" python3
 # The rows of all tables of a page, with | between the cells.
 rows() {
     page "$1" '[...document.querySelectorAll("tr")].map(r =>
-        [...r.cells].map(c => c.textContent).join("|")).join("\n")' |
-        python3 -c 'import json, sys; print(json.load(sys.stdin))'
+        [...r.cells].map(c => c.textContent).join("|")).join("\n")' | jq -r . >shown
 }
-if ! command -v "${CHROMIUM:-chromium}" >/dev/null ||
-    ! python3 -c 'import json, argparse, subprocess' 2>/dev/null; then
-    skip 'the pages in a browser' 'no chromium, or no python3'
-    done_testing
-    exit
-fi
+# reported NAME [RECORD]: its page, and what its tables show.
+reported() {
+    "$BATS_MPI" report "${2-$1}" 2>err
+    rows "$1.html"
+}
 
 two_clusters >c.ini
 for i in $(seq 40); do
@@ -30,8 +29,7 @@ sqlite3 -separator ' ' bag.bats "SELECT c.name, 100 * (SELECT sum(wall_us)
     WHERE m.cluster = c.id) * time_scale / (SELECT count(*) * window_us
     FROM charge l JOIN machine m ON m.session = l.session AND m.id = l.machine
     WHERE m.cluster = c.id) FROM cluster c, session ORDER BY c.id" >paid
-"$BATS_MPI" report bag 2>err
-rows bag.html >shown
+reported bag
 awk -F '|' '/^(slow|fast)[|][39][|]3/ { print $1, $9 + 0 }' shown |
     paste -d ' ' paid - >both
 awk '$1 != $3 || ($2 - $4) ^ 2 > 4 { exit 1 } END { exit NR != 2 }' both
@@ -47,16 +45,14 @@ grep -q 'Leon Sorokin' bag.html
 ok 'a run is one page, and hostile text stays text'
 "$BATS_MPI" report bag -o - >out
 cmp <(wc -c <out) <(wc -c <bag.html)
-expect 2 "$BATS_MPI" report bag -o missing/x.html 2>err
-grep -q '^bats-mpi: missing/x.html: No such file' err
+exits 2 '^bats-mpi: missing/x.html: No such file' \
+    "$BATS_MPI" report bag -o missing/x.html 2>err
 ok '-o names the file'
 printf '@sleep 1h\n' >late
 expect 5 bats 7 late -c c.ini --time-scale 7200 --budget 50 \
     --time-limit 10m --seed 3
-"$BATS_MPI" report late
-charged=$("$BATS_MPI" status late --json |
-    sed -n 's/^  "charged": "\(.*\)",/\1/p')
-rows late.html >shown
+reported late
+charged=$("$BATS_MPI" status late --json | jq -r .charged)
 finds shown "^cost, in all|50|$charged|kept" '^end, done or not|10m|'
 page late.html 'data.status.options.promise = { schedule: "cheapest",
         cost: 40e6, cost_high: 45e6, makespan_us: 3e9, makespan_high_us: 36e8,
@@ -67,17 +63,13 @@ page late.html 'data.status.options.promise = { schedule: "cheapest",
     'data.status.clusters[1].done = 9; data.status.clusters[1].mean_runtime_s =
         100; data.status.options.engine.prior = { mean_us: [1, 120e6],
         level: 0.4, own: [0, 0.3] }; believed().flat().join("|")' >out
-cat >expected <<'END'
-"cheapest: cost, after the choice|40 to 45|45.5|missed; cheapest: time, after the choice|50m to 1h|51m|missed"
-"A task took|1m40s|on fast; the history expected 2m, 1m3s to 3m48s"
-END
-cmp out expected
+consists out '"cheapest: cost, after the choice|40 to 45|45.5|missed; cheapest: time, after the choice|50m to 1h|51m|missed"' \
+    '"A task took|1m40s|on fast; the history expected 2m, 1m3s to 3m48s"'
 ok 'it sets what came against what was promised, or believed'
 
 env "$mark" "$BATS_MPI" -j 2 --record sweep.bats --header : -- 'sleep 0.0{n}; test {n} != 2' \
     ::: n 1 2 3 ::: word 'a<b' c >out 2>err || :
-"$BATS_MPI" report sweep.bats
-rows sweep.html >shown
+reported sweep sweep.bats
 finds shown '^n|2|2|2|-' '^word|a<b|3|1|[0-9]'
 grep '^word|a<b' shown | awk -F '|' '{ print $9 }' >cost
 sqlite3 sweep.bats "SELECT sum(cost) FROM tasks WHERE word = 'a<b' AND
@@ -98,8 +90,7 @@ last: two three
 	touch last
 MF
 expect 1 env "$mark" "$BATS_MPI" run -j 2 graph.mf >out 2>err
-"$BATS_MPI" report graph.mf
-rows graph.mf.html >shown
+reported graph.mf
 finds shown '^a<b|2|2|0|0|0|0|.*|2$' '^2|a<b, bad|1|1|0|0|0|' '^2|a<b|done|'
 page bag.html 'document.querySelector("svg.dag")' >out
 page graph.mf.html '[...document.querySelectorAll("p")].find(p =>
@@ -108,19 +99,16 @@ page graph.mf.html '[...document.querySelectorAll("p")].find(p =>
         t.textContent); titles.filter(t => /^level .*, task /.test(t)).length' \
     'titles.at(-1)' \
     'document.querySelectorAll("svg.dag path.critical").length' >>out
-printf '%s\n' null \
-    '"4 tasks on 3 levels. The critical path has 3 tasks"' 4 \
-    '"level 3, task 4, bad: 1 skipped"' 2 | cmp - out
+consists out null '"4 tasks on 3 levels. The critical path has 3 tasks"' 4 \
+    '"level 3, task 4, bad: 1 skipped"' 2
 printf '#BATS task %s\ntrue\n' a b 'c after a b' >pair
 "$BATS_MPI" -j 2 pair 2>err
-"$BATS_MPI" report pair --out pair.html
-rows pair.html >shown
+reported pair
 grep -q '|true 2|2|' shown
 cp graph.mf.bats poor.bats
 sqlite3 poor.bats "DELETE FROM task_now; UPDATE session SET
     options = json_remove(options, '$.categories')"
-"$BATS_MPI" report poor.bats
-rows poor.html >shown
+reported poor poor.bats
 grep -q '^task|4|2|1|0|0|1|' shown
 ok 'a workflow is tables and a picture, with its critical path'
 
@@ -129,38 +117,35 @@ SLURM_MEM_PER_CPU=300 env "$mark" "$BATS_MPI" -j 1 large >out 2>err
 "$BATS_MPI" report large
 used=$(sqlite3 large.bats 'SELECT printf("%.1f", max_rss_kib / 1024.0)
     FROM tasks WHERE max_rss_kib > 110000')
-rows large.html >shown
+rows large.html
 grep -q "|1|300.0 MiB|$used MiB|$used MiB|$used MiB|0$" shown
 ok 'the memory that the job asked for each task is set against that used'
 
 task="perl -e '\$x = \"x\" x 60e6; \$y = \$x'"
 printf '%s\n' "$task" '#BATS memory 64M' "$task" "$task" >asking
 env "$mark" "$BATS_MPI" -j 1 asking --memory 400M >out 2>err
-"$BATS_MPI" report asking
-rows asking.html >shown
+reported asking
 finds shown '|1|400.0 MiB|1[0-9.]* MiB|.*|0$' '|2|64.0 MiB|1[0-9.]* MiB|.*|2$'
 test "$(grep -c '|64.0 MiB|1[0-9.]* MiB|[^|]*|perl' shown)" -eq 2
 printf '%s\n' 'CATEGORY=large' 'MEMORY=300' 'big:' "	$task; touch big" >asks.mf
 env "$mark" "$BATS_MPI" run -j 1 asks.mf --memory 400M >out 2>err
-"$BATS_MPI" report asks.mf
-rows asks.mf.html >shown
+reported asks.mf
 grep -q '|1|300.0 MiB|1[0-9.]* MiB|.*|0$' shown
 ok 'so is what --memory, a bag and a Makeflow ask for'
 
 ini '[run]; currency = SU' '[cluster slow]; ranks = 1-32; charge = 3' \
     '[cluster fast]; ranks = 33-64; charge = 12' >plan.ini
-"$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=4m -c plan.ini \
-    --html plan.html
-"$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=4m -c plan.ini \
-    --frontier --csv >frontier.csv
-rows plan.html >shown
+bag='--tasks 1000 --runtime slow=15m,fast=4m -c plan.ini'
+"$BATS_MPI" plan $bag --html plan.html
+"$BATS_MPI" plan $bag --frontier --csv >frontier.csv
+rows plan.html
 test "$(grep -cE '^(slow|fast) [0-9]' shown)" -eq $(($(wc -l <frontier.csv) - 1))
 ini '[run]; policy = bats, rr; budget = 30; seeds = 1-10' \
     '[bag]; tasks = 100; runtime = normal 15m 4m' \
     '[cluster slow]; machines = 5; charge = 1' \
     '[cluster fast]; machines = 5; charge = 4; speed = 3' >sim.ini
 "$BATS_MPI" simulate sim.ini --html sim.html
-rows sim.html >shown
+rows sim.html
 grep -q '^30|rr|[0-9]* of 10|' shown
 ok 'plans and simulations are pages, too'
 
@@ -171,7 +156,7 @@ ini '[run]; billing = use; currency = SU' \
 "$BATS_MPI" frontier pools.scn --plays 5 --csv >strategies.csv
 "$BATS_MPI" frontier pools.scn --plays 5 --html strategies.html
 efficient=$(grep -c ',1,"[^"]*"$' strategies.csv)
-rows strategies.html >shown
+rows strategies.html
 test "$(grep -c '^N=' shown)" -eq "$efficient"
 test "$(grep -c '^[ACT]' shown)" -eq 6
 grep -q '|0.0|cheapest' shown
@@ -180,10 +165,9 @@ ini '[run]; billing = use' \
     '[cluster safe]; ranks = 5-6; charge = 30' >expert.ini
 for i in $(seq 12); do echo '@sleep 10m'; done >expert
 bats 7 expert -c expert.ini --policy expert --time-scale 2000 --seed 3
-"$BATS_MPI" report expert
-rows expert.html >shown
+reported expert
 grep -q '^N=.*fastest' shown
-rows bag.html >shown
+rows bag.html
 expect 1 grep -q '^N=' shown
 ok 'strategies are a page, and a part of the page of a run that chose one'
 
@@ -236,15 +220,7 @@ page same.html '[...document.querySelectorAll(".u-legend")].every(e =>
         t.endsWith(" --budget 3000")' \
     '/^Started \d{4}-\d\d-\d\d [\d:]{8}, ended \d{4}-[-\d]+ [\d:]{8}\.$/.test(
         document.querySelector("p.note").textContent)' >out
-cat >expected <<'END'
-true
-true
-true
-"1d14h40m,2h9m,37m30s,15m,1.23s"
-true
-true
-END
-cmp out expected
+consists out true true true '"1d14h40m,2h9m,37m30s,15m,1.23s"' true true
 ok 'charts have room for what was charged, and labels that differ'
 "$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=7m -c c.ini \
     --html wide.html
@@ -277,16 +253,10 @@ page bag.html 'enc = list => list.map(n => { let text = "";
         r.edges[32] > 1].join()' \
     'r = histogram([0.001, 1, 100]); [r.counts[0], r.counts[31],
         r.edges[0]].join()' >out
-cat >expected <<'END'
-"1 50 70,2 0 30,3 70 100,4 0 90"
-"[[[0,20,20],[30,40,40]],[[5,6,6]]]"
-"[[],[[0,60,60],[60,100,120]]]"
-"[[],[[5,9,9]]]"
-"[[[0,100,100]],[[0,100,100]]]"
-"3,true,true"
-"1,1,0.001"
-END
-cmp out expected
+consists out '"1 50 70,2 0 30,3 70 100,4 0 90"' \
+    '"[[[0,20,20],[30,40,40]],[[5,6,6]]]"' '"[[],[[0,60,60],[60,100,120]]]"' \
+    '"[[],[[5,9,9]]]"' '"[[[0,100,100]],[[0,100,100]]]"' '"3,true,true"' \
+    '"1,1,0.001"'
 ok 'executions, and what was paid when, are told as they were recorded'
 task='(kind, begin, end) => ({ kind, state: end ? 0 : 4,
     times: end ? [begin, end] : undefined })'
@@ -315,13 +285,8 @@ page bag.html "task = $task; d = reduceGraph([task('a', 0, 10),
         d.chain.every((x, i) => i === 0 || next[d.chain[i - 1]].includes(x)),
         d.edges.every((e, i) => i === 0 || d.edges[i - 1].critical <= e.critical)
         ].join()' >out
-cat >expected <<'END'
-"3,2/2/1,30,1,0-2-3,35,5,0011"
-"14,2-3"
-"2,3,2,100,2,200"
-"true,40,11,true,100000,true,true"
-END
-cmp out expected
+consists out '"3,2/2/1,30,1,0-2-3,35,5,0011"' '"14,2-3"' '"2,3,2,100,2,200"' \
+    '"true,40,11,true,100000,true,true"'
 ok 'a graph of any size is few groups, and its longest chain is found'
 seq 120 | sed 's/^/: /' >many
 "$BATS_MPI" -j 2 many 2>err
@@ -456,9 +421,8 @@ page sweep.html 'Math.max(...data.machines[0].held)' \
         .filter(r => r.cells[0].textContent === "word")
         .map(r => +r.cells[8].textContent); cells.length === 2 && total > 0 &&
         Math.abs(cells[0] + cells[1] - total) < total / 100' >out
-printf '%s\n' 2 '"state,runtime,cluster,n,word"' '"a<b   c"' 2 \
-    '"4 of 1,1,3,3"' '"0,0,1,1 1"' true >expected
-cmp out expected
+consists out 2 '"state,runtime,cluster,n,word"' '"a<b   c"' 2 \
+    '"4 of 1,1,3,3"' '"0,0,1,1 1"' true
 ok 'the sliders of a plan and of strategies and the curves of a simulation work'
 
 # The rules of accessibility as axe has them, which only npm has.

@@ -159,7 +159,7 @@ expect 1 grep -q 'earlier bag' out
 ok 'a dry run says what is believed, from whence, and what it may cost'
 
 plan() {
-    "$BATS_MPI" plan "$@" --clusters clusters.ini >out 2>err
+    verb plan "$@" --clusters clusters.ini
 }
 plan fits --history p.db
 grep -q '^from 2 earlier bags: 50s, ' out

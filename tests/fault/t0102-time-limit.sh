@@ -2,34 +2,26 @@
 # No time is left, or so a signal says: what is not done stays for another run.
 . "$TOP/tests/mpi/lib.sh"
 
-report() {
-    sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" report
-}
-
-for i in $(seq 120); do
-    echo 'sleep 0.2; echo x >>ended'
-done >bag
-for i in $(seq 4); do echo 'touch started; sleep 1001'; done >long
+yes 'sleep 0.2; echo x >>ended' | head -n 120 >bag
+yes 'touch started; sleep 1001' | head -n 4 >long
 
 expect 5 bats 3 bag --policy rr --time-limit 4 --json report
-test "$(report outcome)" = deadline
-test "$(report tasks_left)" -gt 0
-test "$(report tasks_failed)" = 0
-ok '--time-limit: exit status 5, tasks are left'
-grep -q "^bats-mpi: the time limit is reached: .*, $(report tasks_left) left" err
-ok 'a sentence says how many'
-grep -qx 'The same command with --resume does the rest.' err
-ok 'and another how they are done'
+holds '.outcome == "deadline" and .tasks_left > 0 and .tasks_failed == 0'
+finds err "^bats-mpi: the time limit is reached: .*, $(json .tasks_left) left" \
+    '^The same command with --resume does the rest\.$'
+ok '--time-limit: exit status 5, tasks are left, and it is said how many'
 # What was about to end when it was stopped may have written its line, too.
-test "$(report tasks_done)" -gt 0
-test "$(report tasks_done)" -le "$(wc -l <ended)"
-test "$(($(report tasks_done) + 2))" -ge "$(wc -l <ended)"
+done=$(json .tasks_done)
+test "$done" -gt 0
+test "$(wc -l <ended)" -ge "$done"
+test "$(wc -l <ended)" -le $((done + 2))
 ok 'what was done counts'
 
 expect 5 bats 3 long --policy rr --time-limit 1 --joblog log
 test "$(wc -l <log)" -eq 1
 within 60 nobody_left
-ok 'what runs at the end is stopped and has no result'
+test "$(sql long.bats 'SELECT finish FROM session')" = deadline
+ok 'what runs at the end is stopped and has no result, and the record says why'
 
 echo true >short
 bats 2 short --time-limit 1h
@@ -61,34 +53,22 @@ job() {
 }
 # The limit is the end less 5 s and the grace time; starting takes a while.
 began=$(date +%s)
-bats 3 short
-expect 5 job $((9 + 3 * ($(date +%s) - began))) long --policy rr --grace 1 --json report
-test "$(report preempted)" = 2
+by_mpi 3 short
+exits 5 '^bats-mpi: the Slurm job ends at 20' \
+    job $((9 + 3 * ($(date +%s) - began))) long --policy rr --grace 1 --json report
+holds '.preempted == 2'
 within 60 nobody_left
-ok 'in a Slurm job the end of the job is the limit'
-grep -q '^bats-mpi: the Slurm job ends at 20' err
-ok 'a line says so'
 rm -f started
 expect 5 job -60 long --policy rr
 test ! -e started
-ok 'a job that is over starts nothing'
 job 1 short --time-limit 1h --budget unlimited
 expect 1 grep -q 'job ends' err
-ok 'an explicit limit has precedence'
-
-if command -v sqlite3 >/dev/null; then
-    expect 5 bats 3 long --policy rr --time-limit 1
-    test "$(sqlite3 long.bats 'SELECT finish FROM session')" = deadline
-    ok 'the record says why the run ended'
-else
-    skip 'the record says why the run ended' 'no sqlite3'
-fi
+ok 'in a Slurm job its end is the limit, unless there is an explicit one'
 
 # ---- SIGUSR1 ----
 
-for i in $(seq 60); do
-    echo 'touch started; until [ -e go ]; do sleep 0.1; done; echo x >>ended'
-done >bag
+yes 'touch started; until [ -e go ]; do sleep 0.1; done; echo x >>ended' |
+    head -n 60 >bag
 
 # drain WHOM: starts a run on 4 ranks and sends SIGUSR1 when it has begun.
 # Tasks end when it has been heard of.
@@ -99,30 +79,24 @@ drain() {
     launcher=$!
     within 60 test -e started
     case $1 in
-    rank) kill -USR1 "$(rank_pid 0)" ;;
-    worker) kill -USR1 "$(rank_pid 1)" ;;
     launcher) kill -USR1 $launcher ;;
+    *) kill -USR1 "$(rank_pid $1)" ;;
     esac
-    [ "$1" = worker ] || within 60 grep -q 'SIGUSR1: no more tasks' err
+    [ "$1" = 1 ] || within 60 grep -q 'SIGUSR1: no more tasks' err
     touch go
     wait $launcher
 }
-expect 5 drain rank
-test "$(report outcome)" = stopped
-test "$(report tasks_left)" -gt 0
-test "$(report preempted)" = 0
-test "$(wc -l <ended)" -eq "$(report tasks_done)"
-test "$(report tasks_failed)" = 0
-ok 'SIGUSR1: running tasks end, no more are started, exit status 5'
-grep -q '^bats-mpi: drained by SIGUSR1: ' err
+exits 5 '^bats-mpi: drained by SIGUSR1: ' drain 0
+holds '.outcome == "stopped" and .tasks_left > 0 and .preempted == 0 and
+    .tasks_failed == 0'
+test "$(wc -l <ended)" -eq "$(json .tasks_done)"
 within 60 nobody_left
-ok 'the report says so'
+ok 'SIGUSR1: running tasks end, no more are started, exit status 5'
 exits '1|5' '^bats-mpi: drained by SIGUSR1: ' drain launcher
-test "$(report preempted) $(report tasks_failed)" = '0 0'
-test "$(wc -l <ended)" -eq "$(report tasks_done)"
-ok 'the launcher may send it to all ranks'
-drain worker
-test "$(report tasks_done)" = 60
-ok 'a worker alone does not heed it'
+holds '.preempted == 0 and .tasks_failed == 0'
+test "$(wc -l <ended)" -eq "$(json .tasks_done)"
+drain 1
+holds '.tasks_done == 60'
+ok 'the launcher may send it to all ranks; a worker alone does not heed it'
 
 done_testing

@@ -2,13 +2,7 @@
 # Rank 0 is busy for long, or dies, before it has said a word to the others; or
 # the launcher dies.
 . "$TOP/tests/mpi/lib.sh"
-
-name='a master that reads its bag for longer than --silence is not lost'
-if ! ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI'; then
-    skip "$name" 'not Open MPI'
-    done_testing
-    exit
-fi
+needs_open_mpi
 
 # Nobody writes to it: rank 0 waits for its bag.
 mkfifo bag
@@ -23,13 +17,12 @@ within 60 three_wait
 sleep 7
 three_wait
 test ! -s err
-ok "$name"
+ok 'a master that reads its bag for longer than --silence is not lost'
 kill -KILL "$(rank_pid 0)"
 within 60 nobody_left
-ok 'the others leave when it dies before it has read it'
 kill_alive
 expect '[1-9][0-9]*' wait $launcher
-ok 'the exit status is not 0'
+ok 'the others leave when it dies before it has read it; the exit status is not 0'
 
 # The launcher dies, and its sockets stay open, as they do where a child that it
 # has just forked is slow: MPI notices nothing. This prints their number, and
@@ -44,13 +37,13 @@ print(sum(libc.syscall(438, process, int(fd), 0) >= 0  # pidfd_getfd
       flush=True)
 signal.pause()
 PYTHON
-# orphaned COMMAND WHEN: mpirun dies when that succeeds; nobody stays, but what
-# it has started otherwise.
+# orphaned SIGN ARGUMENT...: mpirun dies when that succeeds; nobody stays, but
+# what it has started otherwise.
 orphaned() {
     rm -f held began
-    env "$mark" ${MPIRUN:-mpirun} "$@" >out 2>err </dev/null &
+    env "$mark" ${MPIRUN:-mpirun} "${@:2}" >out 2>err </dev/null &
     launcher=$!
-    within 60 "$until"
+    within 60 $1
     env "$mark" python3 hold.py $launcher >held &
     holder=$!
     within 60 test -s held
@@ -61,15 +54,12 @@ orphaned() {
     kill $holder
     expect 143 wait $holder
 }
-rank_0_is_there() { rank_pid 0 >/dev/null; }
 none_stays() { [ -z "$(alive | grep -vx $holder)" ]; }
-until=rank_0_is_there
-orphaned -n 1 sh -c '"$@"; exit' sh "$BATS_MPI" bag --no-record : \
-    -n 1 env -i sleep 60
+rank_0_is_there() { rank_pid 0 >/dev/null; }
+orphaned rank_0_is_there -n 1 sh -c '"$@"; exit' sh "$BATS_MPI" bag \
+    --no-record : -n 1 env -i sleep 60
 ok 'a rank in MPI_Init leaves when its launcher is gone'
 echo 'touch began; exec sleep 1000' >job
-began() { test -e began; }
-until=began
-orphaned -n 2 "$BATS_MPI" job --no-record
+orphaned 'test -e began' -n 2 "$BATS_MPI" job --no-record
 ok 'so do all ranks, and the task, while they run'
 done_testing

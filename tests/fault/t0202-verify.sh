@@ -53,7 +53,7 @@ ok 'so does that of a session that goes on with a changed bag'
 noticed() {
     cp bag.bats changed
     sql changed "$1"
-    expect 1 "$BATS_MPI" record verify changed >out 2>err
+    expect 1 verb record verify changed
     grep -q 'the record does not agree with itself:$' out
     grep -qE "^  $2" out
 }

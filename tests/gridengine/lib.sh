@@ -1,6 +1,6 @@
 # Sourced by the tests that run in the testbed: starts it, with the test in it. A
 # test works in the directory of the testbed, which every node sees.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/gridengine/testbed.sh" bash "$0"
+[ -n "${BED-}" ] || exec sh "$TOP/tests/gridengine/testbed.sh" bash "$0" "$@"
 . "$TOP/tests/tap.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1

@@ -27,6 +27,20 @@ bats() {
         >out 2>err </dev/null
 }
 
+# start N ARGUMENT...: bats in the background, as process $run, which may fail.
+start() {
+    { bats "$@" || exit $?; } &
+    run=$!
+}
+
+# needs_open_mpi: whose mpirun --enable-recovery survives the loss of a rank.
+needs_open_mpi() {
+    ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI' && return
+    skip 'a run survives the loss of a rank' 'not Open MPI'
+    done_testing
+    exit
+}
+
 # recoverable N ARGUMENT...: bats-mpi on N ranks in the background, prepared to
 # lose some. The file status says how rank 0 ended: after a rank that ends with
 # 1, mpirun --enable-recovery (Open MPI 4.1.4) sometimes crashes in its own end,
@@ -49,9 +63,8 @@ ends_with() {
 
 # two_clusters: a clusters file for seven ranks, of which rank 0 runs no tasks.
 two_clusters() {
-    printf '%s\n' '[run]' 'currency = SU' \
-        '[cluster slow]' 'ranks = 1-3' 'charge = 3' \
-        '[cluster fast]' 'ranks = 4-6' 'charge = 9' 'speed = 4'
+    ini '[run]; currency = SU' '[cluster slow]; ranks = 1-3; charge = 3' \
+        '[cluster fast]; ranks = 4-6; charge = 9; speed = 4'
 }
 
 # allocation_profile: a profile of a job that is billed for what it holds, 3 and
@@ -70,6 +83,14 @@ allocation_profile() {
     [7,40]]}],
  "done": [[1,9]], "failed": []}
 END
+}
+
+# best_accuracy FILE...: the best mean of the demos' results, found in another way.
+best_accuracy() {
+    perl -ne '/rate=(\S+) radius=(\S+) .* accuracy=(\S+)/ or next;
+        $n{"$1 $2"}++; $s{"$1 $2"} += $3;
+        END { my ($b) = sort { $b <=> $a } map { $s{$_} / $n{$_} } keys %n;
+            printf "%.4f", $b }' "$@"
 }
 
 # rank_pid N: the process that is rank N; not one that it has started. Fails if

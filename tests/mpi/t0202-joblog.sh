@@ -1,6 +1,7 @@
 #!/bin/bash
 # The joblog beside that of the real GNU parallel, which must accept it.
 . "$TOP/tests/mpi/lib.sh"
+needs parallel
 
 cat >bag <<'BAG'
 echo a   b
@@ -10,7 +11,6 @@ printf 'x\ty\n'
 sleep 0.2; echo slept >> ran
 BAG
 expect 1 bats 3 bag --joblog log
-ok 'a bag with failures was run'
 
 # Numbers replaced by 0, times by their shape, sorted by task.
 shape() {
@@ -21,21 +21,13 @@ shape() {
             "runtime" : "bad " $4
     } 1'
 }
-tail -n +2 log | perl -ne 'exit 1 if !/^\d+\t[^\t]+(\t *[\d.]+){6}\t./'
-ok 'every line has the nine columns'
-
-if ! command -v parallel >/dev/null; then
-    skip 'it looks like that of GNU parallel' 'no GNU parallel'
-    done_testing
-    exit
-fi
 parallel() {
     command parallel --will-cite "$@" </dev/null 2>>parallel.err
 }
-expect 2 parallel -a bag --joblog theirs >/dev/null
+tail -n +2 log | perl -ne 'exit 1 if !/^\d+\t[^\t]+(\t *[\d.]+){6}\t./'
+expect 2 parallel -a bag --joblog theirs >out
 shape log >ours.shape
-shape theirs >theirs.shape
-cmp ours.shape theirs.shape >out 2>&1
+shape theirs | cmp - ours.shape
 ok 'it looks like that of GNU parallel'
 
 rm -f ran
@@ -51,7 +43,7 @@ ok 'parallel --resume-failed runs those that failed'
 
 # ---- resumed ----
 
-for i in 1 2 3 4 5 6; do echo "echo $i >>ran; test $i -ne 3 -o -e good"; done >bag
+for i in $(seq 6); do echo "echo $i >>ran; test $i -ne 3 -o -e good"; done >bag
 expect 1 bats 3 bag --joblog log
 touch good
 cp log once
@@ -59,17 +51,15 @@ bats 3 bag --resume-failed --joblog log
 test "$(wc -l <ran)" -eq 7
 test "$(cut -f1,7 log | tail -n +2 | sort -n | tr '\t\n' '= ')" = \
     '1=0 2=0 3=0 4=0 5=0 6=0 '
-grep -v '^3	' once | diff - log | grep '^[<>]' >changed
-grep -c '' changed | grep -qx 1
-grep -q '^> 3	' changed
+grep -v '^3	' once | diff - log | grep '^[<>]' | cut -c1-4 >changed
+consists changed '> 3	'
 ok 'a resumed run goes on with it: one line per task, the last result'
 
 # A crash leaves this: the line of a task whose result was not recorded yet,
 # and half a line. Two of the others have new numbers.
 grep '^1	' log | sed 's/^1/7/' >>log
 printf '2\thalf' >>log
-{ echo 'echo 0 >>ran'; cat bag; } >new
-mv new bag
+sed -i '1i echo 0 >>ran' bag
 echo true >>bag
 bats 3 bag --resume --joblog log
 test "$(wc -l <ran)" -eq 8
@@ -79,10 +69,8 @@ test "$(cut -f1,9 log | tail -n +2 | sort -n | sed 's/ >>.*//' |
 ok 'only lines of results stay, under the numbers that their tasks have now'
 
 cp bag notes
-cp notes before
-expect 2 bats 3 bag --resume --joblog notes
-cmp notes before
-grep -q 'notes: this is not a joblog' err
+exits 2 'notes: this is not a joblog' bats 3 bag --resume --joblog notes
+cmp notes bag
 ok 'another file is not taken for it'
 
 done_testing

@@ -1,12 +1,7 @@
 #!/bin/bash
 # A person at a terminal sees this; script(1) is the terminal.
 . "$TOP/tests/mpi/lib.sh"
-
-if ! script --version 2>/dev/null | grep -q util-linux; then
-    skip 'a progress line on a terminal' 'no script(1) of util-linux'
-    done_testing
-    exit
-fi
+needs script
 export TERM=xterm
 ESC=$(printf '\033')
 
@@ -24,13 +19,12 @@ for i in $(seq 8); do echo "echo line $i; sleep 0.3"; done >bag
 
 on_terminal "'$BATS_MPI' bag"
 grep -qE '^<clear>[0-9a-z]+  [0-9]+%  [0-8]/8  [01] running' out
-ok 'without a launcher there is a progress line'
 test "$(grep -cE '^<clear>line [0-9]$' out)" -eq 8
-ok 'each line of output takes its place on the screen'
 tr '\n' '|' <out | grep -qE '<clear>(line [0-9][|])?[|]bats-mpi: all 8 tasks done'
-ok 'it is gone before the report'
+ok 'output takes the place of a progress line, which is gone before the report'
 sed '1,/all 8 tasks done/d' out >rest
-test "$(grep -c . rest)" -le 3 && grep -q '^machines   all: ' rest
+test "$(grep -c . rest)" -le 3
+grep -q '^machines   all: ' rest
 ok 'where no money is at stake the report is a few lines'
 
 on_terminal "mpirun -n 3 '$BATS_MPI' bag"
@@ -41,32 +35,26 @@ on_terminal "mpirun -n 3 '$BATS_MPI' bag 2>err.txt"
 expect 1 grep -q "$ESC" err.txt
 expect 1 grep -q '<clear>' out
 grep -q '  start: ' err.txt
-ok 'standard error in a file gets plain lines, even below a terminal'
-
 on_terminal "mpirun -n 3 '$BATS_MPI' bag >out.txt"
 expect 1 grep -q "$ESC" out.txt
 test "$(wc -l <out.txt)" -eq 8
 grep -q '<clear>[0-9]' out
-ok 'standard output in a file has no trace of the progress line'
+ok 'standard error or output in a file gets plain lines, even below a terminal'
 
 wide=40 on_terminal "'$BATS_MPI' bag --bar"
 grep -qE '^<clear>[0-9a-z]*  [0-9]+%  .*  [0-9.]+ core-h$' out
 grep '^<clear>.*%' out | awk 'length > 7 + 39 { exit 1 }'
-ok 'at 40 columns the line keeps what matters'
-
 TERM=dumb on_terminal "'$BATS_MPI' bag"
 expect 1 grep -q '<clear>' out
 grep -q '  start: ' out
-ok 'a terminal that cannot redraw a line gets plain lines'
+ok '40 columns keep what matters; one that cannot redraw a line gets plain lines'
 
 bats 3 bag --progress
 grep -q "$ESC" err
 expect 1 grep -q "$ESC" out
 ok '--progress redraws the line where no terminal is seen'
 
-# ---- Ctrl-C ----
-
-for i in $(seq 5); do echo 'sleep 0.2'; done >bag
+yes 'sleep 0.2' | head -n 5 >bag
 echo 'kill -INT $(cat pid); sleep 5' >>bag
 expect 130 on_terminal "sh -c 'echo \$\$ >pid; exec \"$BATS_MPI\" bag --seed 1 --grace 1s'"
 tr '\n' '|' <out | grep -qF '<clear>|bats-mpi: stopped by SIGINT: '

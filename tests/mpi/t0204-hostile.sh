@@ -3,14 +3,6 @@
 # neither the terminal nor the shell, nor breaks JSON, CSV or a job script.
 . "$TOP/tests/mpi/lib.sh"
 
-for tool in sqlite3 perl; do
-    command -v $tool >/dev/null
-    continue
-    skip 'hostile texts are encoded' "no $tool"
-    done_testing
-    exit
-done
-
 # Clears the screen (ESC, and CSI of C1), rings, sets the title, is no UTF-8,
 # turns the direction; and would make the file pwned in a shell.
 esc=$(printf '\033[2J\302\233J\007\033]0;x\007\377\303\342\200\256')
@@ -33,9 +25,9 @@ clean() {
         ' "$file" || { echo "$file is not clean" >>err; return 1; }
     done
 }
-# json EXPRESSION FILE: it holds for $_, the data of each line or of the whole;
-# a text is $bytes->(it) as it was before it became JSON.
-json() {
+# is EXPRESSION FILE: clean JSON, of which it holds for $_, the data of each line
+# or of the whole; a text is $bytes->(it) as it was before it became JSON.
+is() {
     clean "$2" && perl -MJSON::PP -MEncode -0777 -e '
         our $bytes = sub {
             join "", map { my $c = ord; $c >= 0xEF80 && $c <= 0xEFFF
@@ -48,10 +40,6 @@ json() {
             exit 1 if !$good;
         }' "$1" <"$2" 2>>err
 }
-# verb ARGUMENT...: no launcher; stdout and stderr in out and err.
-verb() {
-    "$BATS_MPI" "$@" >out 2>err </dev/null
-}
 unharmed() {
     test -z "$(find . -name pwned)"
 }
@@ -61,24 +49,19 @@ unharmed() {
 bag="bag $lines"
 printf ': # %s\nfalse # %s\n: # %s %s\n' "$nasty" "$nasty" "$nasty" "$long" \
     >"$bag"
-cat >clusters.ini <<INI
-[run]
-currency = \$(touch p)$(printf '\033c\377')
-[cluster a]
-ranks = 1
-charge = 1
-INI
-export NASTY="$nasty" LINES="$lines" LONG="$long"
+currency="currency = \$(touch p)$(printf '\033c\377')"
+printf '%s\n' '[run]' "$currency" '[cluster a]' 'ranks = 1' 'charge = 1' \
+    >clusters.ini
+export NASTY="$nasty" LINES="$lines"
 expect 1 bats 2 "$bag" -c clusters.ini --joblog "log $lines" --json "json $lines" \
     --record "$bag.bats" --seed 1 --policy rr
 clean err
 grep -q "false # '\"" err
-ok 'the report of a run is clean, with the bag and the files that it names'
 cut -f9- "log $lines" | sed 1d | LC_ALL=C sort >commands
 LC_ALL=C sort "$bag" | cmp - commands
-ok 'the joblog has the commands as they are, for GNU parallel'
+ok 'the report of a run is clean, and the joblog has the commands as they are'
 cp "json $lines" report
-json '$bytes->($_->{failed_tasks}[0]{command}) eq "false # $ENV{NASTY}" &&
+is '$bytes->($_->{failed_tasks}[0]{command}) eq "false # $ENV{NASTY}" &&
     $bytes->($_->{settings}{bag}) eq "bag $ENV{LINES}" &&
     $bytes->($_->{settings}{given}{joblog}) eq "log $ENV{LINES}" &&
     $bytes->($_->{currency}) eq "\$(touch p)\ec\xff"' report
@@ -86,60 +69,47 @@ ok 'its JSON gives every text back'
 expect 1 bats 2 "$bag" -c clusters.ini --no-record --tag --quiet
 test "$(wc -c <out)" -eq 0
 unharmed
-ok '--tag adds no line of its own'
 bats 2 "$bag" -c clusters.ini --dry-run
 clean out
 grep -q "$shown" out
-ok '--dry-run is clean'
 sed -i '2d' "$bag"
 bats 2 "$bag" -c clusters.ini --resume
 clean err
 grep -q "no longer in the bag: .*$shown" err
-ok 'a task that has gone is named, clean'
+ok '--tag, --dry-run and the name of a task that has gone are clean'
 
 # ---- reading verbs, of a record that strangers have written ----
 
 spoil=$(printf '%s' "$lines" | od -An -v -tx1 | tr -d ' \n')
-sqlite3 "$bag.bats" "SELECT m.name || ' ' || p.name FROM sqlite_master m,
+sql "$bag.bats" "SELECT m.name || ' ' || p.name FROM sqlite_master m,
     pragma_table_info(m.name) p WHERE m.type = 'table' AND p.type = 'TEXT'" \
     >columns
 finds columns '^task command$' '^happened sentence$'
-ok 'the texts of a record are known'
-while read -r table column; do
-    case "$column" in
-    command | *s) continue ;; # of which the others are JSON
-    esac
+sql "$bag.bats" "INSERT INTO happened SELECT 1 + seq, 1, 0, 'notice', 0,
+    NULL, NULL, 'x' FROM now; UPDATE now SET seq = seq + 1"
+# Commands are spoilt; columns of several are JSON.
+grep -v ' command$\|s$' columns | while read -r table column; do
     echo "UPDATE OR IGNORE $table SET $column ="
     echo " coalesce($column, '') || CAST(x'$spoil' AS TEXT);"
-done <columns >spoil.sql
-sqlite3 "$bag.bats" "INSERT INTO happened SELECT 1 + seq, 1, 0, 'notice', 0,
-    NULL, NULL, 'x' FROM now; UPDATE now SET seq = seq + 1"
-sqlite3 "$bag.bats" <spoil.sql 2>err
-ok 'and are spoilt'
+done | sqlite3 "$bag.bats" 2>err
 for words in status log tasks why 'why 1' 'why 2'; do
     set -- $words
-    shift
-    verb "${words%% *}" "$bag" "$@"
+    verb $1 "$bag" $2
     clean out
     grep -q "$shown" out
-    ok "$words is clean"
 done
 verb tasks "$bag" --json
-json '$bytes->($_->{command}) =~ /^: # \Q$ENV{NASTY}\E/' out
-ok 'tasks --json gives the commands back'
+is '$bytes->($_->{command}) =~ /^: # \Q$ENV{NASTY}\E/' out
 verb log "$bag" --json
-json '$_->{what}' out
-ok 'log --json is JSON'
+is '$_->{what}' out
 verb status "$bag" --json
-json '$bytes->($_->{bag}) eq "bag $ENV{LINES}$ENV{LINES}"' out
-ok 'status --json gives the texts back'
+is '$bytes->($_->{bag}) eq "bag $ENV{LINES}$ENV{LINES}"' out
 verb record verify "$bag"
 cat out err >both
 clean both
-ok 'record verify is clean'
 expect 2 verb status "no such $lines"
 clean err
-ok 'a file that is not there is named, clean'
+ok 'verbs that read a spoilt record are clean, and their JSON gives the texts back'
 
 # ---- plan: profile and clusters file ----
 
@@ -158,8 +128,8 @@ perl profile.pl "$lines" >profile
 for form in '' --json --frontier '--frontier --csv'; do
     verb plan profile $form
     clean out
-    ok "plan $form is clean"
 done
+ok 'all forms of plan are clean'
 mkdir bin
 printf '#!/bin/sh\nprintf %%s "$4" >called\n' >bin/srun
 chmod +x bin/srun
@@ -169,42 +139,38 @@ clean job.sh
 PATH="$PWD/bin:$PATH" bash job.sh
 unharmed
 test ! -e p
-ok 'plan --sbatch makes a script that runs nothing of it'
 plain=$(printf '%s' "$lines" | LC_ALL=C tr -d '\200-\377')
 test "$(cat called)" = "./-$plain"
-ok 'and names the bag that was meant'
-cat >clusters.ini <<INI
-[cluster a]
-partition = a; touch pwned
-charge = 1
-INI
-expect 2 verb plan profile --clusters clusters.ini --sbatch fastest
+ok 'plan --sbatch makes a script that runs nothing of it, but the bag meant'
+printf '%s\n' '[cluster a]' 'partition = a; touch pwned' 'charge = 1' \
+    >clusters.ini
+exits 2 'cannot be written into a job' \
+    verb plan profile --clusters clusters.ini --sbatch fastest
 test ! -s out
-grep -q 'cannot be written into a job' err
 ok 'it refuses a partition that #SBATCH cannot quote'
 
 # ---- simulate: scenario and file of runtimes ----
 
 scenario="scenario $lines"
-sed "s/^window.*/&\ncurrency = \$(touch p)$(printf '\033c\377')/" \
-    "$TOP/tests/sim/mixed.scn" >"$scenario"
+{ echo '[run]'; echo "$currency"; sed '/^\[run\]/d' "$TOP/tests/sim/mixed.scn"; } \
+    >"$scenario"
 for form in '' --csv --json --trace; do
     verb simulate "$scenario" $form
     clean out
-    ok "simulate $form is clean"
 done
+ok 'all forms of simulate are clean'
 printf 'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n1\t%s\t0\t%s\t0\t0\t0\t0\t%s\n' \
     "$nasty" "$nasty" "$nasty" >"times $nasty"
-printf '[run]\npolicy = rr\nbudget = unlimited\n[bag]\nruntimes = %s\n[cluster a]\nmachines = 1\ncharge = 1\n' \
-    "times $nasty" >scenario
+printf '%s\n' '[run]' 'policy = rr' 'budget = unlimited' '[bag]' \
+    "runtimes = times $nasty" '[cluster a]' 'machines = 1' 'charge = 1' >scenario
 expect 2 verb simulate scenario
 clean err
 ok 'a mistake in a file of runtimes is told, clean'
 
 # ---- what a host and the batch system say ----
 
-SLURM_JOB_PARTITION="p; $esc" expect 2 bats 2 clusters --save saved
-grep -q 'cannot be written into a clusters file' err
+SLURM_JOB_PARTITION="p; $esc" exits 2 'cannot be written into a clusters file' \
+    bats 2 clusters --save saved
 clean err
 test ! -e saved
 ok 'clusters --save refuses a partition that the file cannot hold'
@@ -221,7 +187,7 @@ if [ "$(uname -m)" = x86_64 ] && unshare -u true 2>/dev/null; then
     env "$mark" timeout -k 5 120 unshare -u sh renamed >out 2>err </dev/null
     clean out err
     grep -q 'h\\n$(touch pwned)\\e\[2J\\t\\xff' out
-    json '$bytes->($_->{failed_tasks}[0]{host}) =~ /^h\n\$.*\xff$/' json
+    is '$bytes->($_->{failed_tasks}[0]{host}) =~ /^h\n\$.*\xff$/' json
     test "$(wc -l <log)" -eq 2
     ok 'a host with such a name is shown, clean'
 else

@@ -4,7 +4,7 @@
 
 # show ARGUMENT...: the verb output, without a launcher; into out and err.
 show() {
-    "$BATS_MPI" output "$@" >out 2>err </dev/null
+    verb output "$@"
 }
 
 # ---- many tasks ----
@@ -15,44 +15,36 @@ done >bag
 expect 1 bats 4 bag --output stream
 test ! -s out
 test "$(find bag.out -type f | wc -l)" -eq 6
-ok '300 tasks on 3 workers make 6 files, and nothing on standard output'
 grep -q 'bats-mpi output bag.out' err
-ok 'the closing report says how to see it'
+ok '300 tasks on 3 workers make 6 files, and nothing on standard output'
 
 seq 300 | sed 's/^/out /' >expected
 show bag
 cmp -s out expected
 test ! -s err
-ok 'output BAG prints standard output in the order of the bag'
 show bag.out --all
 cmp -s out expected
-ok 'output DIR --all is the same'
 seq 300 | sed 's/^/err /' >expected
 show bag --stderr
 cmp -s out expected
-ok '--stderr prints standard error'
+ok 'output BAG, DIR --all and --stderr print it in the order of the bag'
 show bag --failed --tag -e
 seq 7 50 300 | awk '{ print $1 "\terr " $1 }' | cmp -s out -
 grep -q 'task 57: exit 1, 7 bytes on standard output, 7 on' err
 ok '--failed prints those that failed, and says how; --tag marks the lines'
 show bag --task 299,3-5 -t 8
 printf 'out %d\n' 299 3 4 5 8 | cmp -s out -
-ok '--task takes numbers and ranges, several times'
-
-expect 1 show bag --task 300-302
+exits 1 'no result of 2 of the tasks 300-302' show bag --task 300-302
 test "$(cat out)" = 'out 300'
-grep -q 'no result of 2 of the tasks 300-302' err
-ok 'tasks that are not there are told, exit 1'
+ok '--task takes numbers and ranges; tasks that are not there are told, exit 1'
 for list in 0 x 3- 5-3 3, 4294967296 ''; do
-    expect 2 show bag --task "$list"
+    exits 2 --task show bag --task "$list"
     test ! -s out
-    grep -q -e '--task' err
 done
 ok 'lists that make no sense are refused'
 exits 2 '^bats-mpi: nowhere.out: ' show nowhere
-ok 'a run that is not there is refused'
 exits 3 'standard output: No space' "$BATS_MPI" output bag 2>err >/dev/full
-ok 'standard output that is full is an error'
+ok 'a run that is not there is refused; standard output that is full is an error'
 
 # ---- damage ----
 
@@ -81,10 +73,9 @@ rm -r bag.out
 bats 3 bag -q --output stream:deep --no-replicate
 show deep --task 1
 printf 'a\0b\377\r\n\nno newline' | cmp -s out -
-ok 'bytes are printed as they were written'
 show deep --task 2
 cmp -s out random
-ok 'random bytes, too'
+ok 'bytes are printed as they were written'
 printf 'echo again; exit 1\n' >bag
 exits 1 'deep has the output of earlier runs' bats 2 bag --output stream:deep
 show deep --task 1
@@ -105,70 +96,59 @@ expect 4 bats 3 bag --output stream --time-scale 3600 --budget 2 --grace 100ms \
 grep -qx begun bag.out/*.out
 show bag
 tail -n +2 log | sort -n | awk '{ print "quick " $1 }' | cmp -s out -
-ok 'what a stopped attempt wrote is kept, but not printed'
 exits 1 'no result of task 11' show bag --task 11
-ok 'its task has no result'
+ok 'what a stopped attempt wrote is kept, but not printed: its task has no result'
 
 # ---- how much ----
 
-cat >bag <<'BAG'
-yes | head -c 100000
-echo short
-BAG
+printf '%s\n' 'yes | head -c 100000' 'echo short' >bag
+cut='\[bats-mpi: output truncated at 1K\]'
 rm -rf bag.out
 bats 3 bag --output stream --max-output 1K
 show bag --task 1
 test "$(wc -c <out)" -eq $((1024 + 35))
-tail -n 1 out | grep -qx '\[bats-mpi: output truncated at 1K\]'
+tail -n 1 out | grep -qx "$cut"
 show bag -t 2
 test "$(cat out)" = short
-ok '--max-output cuts, and a line says so'
 bats 3 bag --max-output 1K
 test "$(grep -cx y out)" -eq 512
-grep -qx short out
-grep -qx '\[bats-mpi: output truncated at 1K\]' out
-ok 'on standard output, too'
+finds out '^short$' "^$cut$"
 bats 3 bag --results there --max-output 1K
 test "$(wc -c <there/1/stdout)" -eq $((1024 + 35))
 test "$(cat there/2/stdout)" = short
-ok 'and with --results'
-
 rm -rf bag.out
 bats 3 bag --output none
 test ! -s out
 test ! -e bag.out
-ok '--output none keeps nothing'
+ok '--max-output cuts all kinds of output, and says so; --output none keeps none'
 
 # ---- large ----
 
-# peak RANK: the most memory that it has ever had, in KiB.
-peak() {
-    sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$(rank_pid "$1")/status"
-}
 # large FILE: so much is there. Memory is looked at while the run lasts.
 large() {
     [ "$(cat $1 2>/dev/null | wc -c)" -ge 100000000 ]
 }
-# small WHO RANK: 100 MB would not fit.
+# small RANK...: none of them has ever had so much memory that 100 MB fit.
 small() {
-    rss=$(peak "$2")
-    test "${rss:-999999}" -lt 80000
-    ok "$1 needs less than 80 MB of memory for that ($rss KiB)"
+    local rank
+    for rank; do
+        rss=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' \
+            "/proc/$(rank_pid $rank)/status")
+        test "${rss:-999999}" -lt 80000
+    done
 }
 
 echo 'head -c 100000000 /dev/zero; while [ ! -e go ]; do sleep 0.1; done' >bag
 rm -rf bag.out
-bats 2 bag --output stream:large &
-pid=$!
+start 2 bag --output stream:large
 within 100 large 'large/*.out'
-ok '100 MB of one task arrive'
-small 'its worker' 1
+small 1
 touch go
-wait $pid
+wait $run
 bash -c 'ulimit -v 100000; "$0" output large --task 1' "$BATS_MPI" 2>err |
     cmp -n 100000000 - /dev/zero
 "$BATS_MPI" output large | wc -c | grep -qx 100000000
-ok 'and is printed again'
+ok '100 MB of one task arrive, pass the worker, and are printed again'
 rm -r large
 
 # The second task keeps the run alive after the first. Who reads its output
@@ -180,38 +160,30 @@ for tail in stochastic none; do
     rm -f go sum lines
     mkfifo lines
     { until [ -e read ]; do sleep 0.1; done; tee all | cksum >sum; } <lines &
-    env "$mark" timeout -k 5 200 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
+    env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
         --policy rr --tail $tail >lines 2>err </dev/null &
-    pid=$!
     sleep 2
     touch read
     within 100 large all
-    ok "100 MB of lines arrive, --tail $tail"
-    small 'the master' 0
-    small 'the worker' 1
-    small 'the other worker' 2
+    small 0 1 2
     touch go
     wait
     cmp -s sum expected
-    ok 'every line is there, in order'
     rm -f read all
 done
+ok '100 MB of lines arrive in order, whether or not copies may run'
 
 # With a limit the bytes pass the worker, without one they need not.
 for limit in '' '--max-output 1G'; do
     rm -rf go there
-    bats 3 bag --policy rr --results there $limit &
-    pid=$!
+    start 3 bag --policy rr --results there $limit
     within 100 large there/1/stdout
-    ok "100 MB go to --results $limit"
-    small 'the master' 0
-    small 'the worker' 1
-    small 'the other worker' 2
+    small 0 1 2
     touch go
-    wait $pid
+    wait $run
     cksum <there/1/stdout | cmp -s - expected
-    ok 'every byte is there'
 done
+ok '100 MB go to --results, with a limit and without'
 rm -r there
 
 # 50 MB of three tasks at a time, which are kept until it is known that they
@@ -221,50 +193,41 @@ for i in 1 2 3; do
 done >bag
 bats 4 bag --tail random
 expect 1 grep -qvxE 'task [123] says this line, [0-9]{9}' out
-test "$(sort -u out | wc -l)" -eq 1320000
+test "$(wc -l <out)" -eq 1320000
+for i in 1 2 3; do
+    grep "^task $i" out | cut -d, -f2 | cmp - <(seq -f ' %09.0f' 440000)
+done
 ok 'lines of parallel tasks do not mix'
 
 # ---- a full disk ----
 
 # A limit on the size of files stands for it. Tasks put it on the rank that
 # runs them.
-for i in $(seq 200); do
-    echo 'case $FULL in *$BATS_MACHINE*) prlimit --pid $PPID --fsize=10000 ;; esac; seq 1000; echo $BATS_TASK_ID'
-done >bag
+yes 'case $FULL in *$BATS_MACHINE*) prlimit --pid $PPID --fsize=10000 ;; esac; seq 1000; echo $BATS_TASK_ID' |
+    head -n 200 >bag
 for i in $(seq 200); do seq 1000; echo "$i"; done >expected
 
 # full MACHINES ARGUMENT...: the run, with a full disk for these machines.
 full() {
-    FULL=$1
-    export FULL
-    shift
     rm -rf bag.out
-    bats 3 bag --output stream "$@"
+    FULL=$1 bats 3 bag --output stream --no-record "${@:2}"
 }
-if ! command -v prlimit >/dev/null; then
-    skip 'a full disk' 'no prlimit'
-else
-    full all-1 --no-record
-    grep -q 'rank 1 on .* is lost: bag.out/stream-.*: cannot write the output of task [0-9]*: File too large' err
-    ok 'a worker that cannot write output is lost, and says why'
-    show bag
-    cmp -s out expected
-    ok 'and nothing else is: the other one does its tasks'
-    test -z "$(cat bag.out/*.index | awk '/^[0-9]/ { print $1 }' | sort | uniq -d)"
-    ok 'what had ended there does not run again'
-    full all-1 --master-works --no-record
-    grep -q 'rank 0 .* is lost' err
-    show bag
-    cmp -s out expected
-    ok 'so it is where the master works'
-    expect 3 full 'all-1 all-2' --no-record
-    test "$(grep -c 'is lost: ' err)" -eq 2
-    ok 'where no worker is left the run ends with exit 3'
-    show bag
-    test "$(grep -cx 1000 out)" -eq \
-        "$(cat bag.out/*.index | grep -c '^[0-9]')"
-    ok 'and what had ended before is printed'
-fi
+full all-1
+grep -q 'rank 1 on .* is lost: bag.out/stream-.*: cannot write the output of task [0-9]*: File too large' err
+show bag
+cmp -s out expected
+test -z "$(cat bag.out/*.index | awk '/^[0-9]/ { print $1 }' | sort | uniq -d)"
+ok 'a worker that cannot write output is lost, says why, and nothing else is'
+full all-1 --master-works
+grep -q 'rank 0 .* is lost' err
+show bag
+cmp -s out expected
+ok 'so it is where the master works'
+expect 3 full 'all-1 all-2'
+test "$(grep -c 'is lost: ' err)" -eq 2
+show bag
+test "$(grep -cx 1000 out)" -eq "$(cat bag.out/*.index | grep -c '^[0-9]')"
+ok 'where no worker is left the run ends with exit 3, and what ended is printed'
 
 # Results travel several to a message. Those that wait go before the error. Tasks
 # take a moment, so that both workers have enough of them on a busy machine.
@@ -275,16 +238,14 @@ env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} \
     -n 1 sh -c 'ulimit -f 20; exec "$BATS_MPI" many' : \
     -n 1 "$BATS_MPI" many >out 2>err </dev/null
 grep -q 'rank 1 on .* is lost: .*File too large' err
-ok 'a worker cannot write that its tasks have ended'
 for index in many.out/*.index; do
     # Its last line may not be complete.
     while read -r task how; do
         echo "$task"
     done <"$index"
 done | grep -v '#' | sort -n >ended
-uniq ended | wc -l | grep -qx 6000
-test -z "$(uniq -d ended)"
-ok 'all results before that are kept: none of these tasks runs again'
+seq 6000 | cmp - ended
+ok 'where the end of tasks cannot be written, none of those before runs again'
 
 # ---- the record knows where it is ----
 
@@ -306,8 +267,7 @@ while read -r task run rank begin end out err; do
     echo "$task"
 done <places | sort | tr '\n' ' ' >found
 test "$(cat found)" = '1 2 3 4 5 6 '
-ok 'the record says where the output of every attempt is'
 test "$(tail -n +2 log | cut -f 6 | sort -u)" = 12
-ok 'and the joblog how much it was'
+ok 'the record says where the output of every attempt is, the joblog how much'
 
 done_testing

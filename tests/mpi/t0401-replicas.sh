@@ -2,8 +2,10 @@
 # A task that is stuck on a slow machine is copied to a fast one.
 . "$TOP/tests/mpi/lib.sh"
 
-ini '[cluster slow]; ranks = 1; charge = 1' \
-    '[cluster fast]; ranks = 2; charge = 1' >clusters
+clusters() { # RANKS OF SLOW AND FAST
+    ini "[cluster slow]; ranks = $1; charge = 1" \
+        "[cluster fast]; ranks = $2; charge = 1" >clusters
+}
 
 # The second task that the slow machine gets never ends there, and those of the
 # fast one wait for it. What it has written until then is nobody's.
@@ -22,92 +24,78 @@ echo "task $BATS_TASK_ID replica $BATS_REPLICA"
 END
 yes 'sh ./task' | head -n 8 >bag
 
-# copies ARGUMENT...: runs the bag from the start.
+# copies N ARGUMENT...: runs the bag from the start. counts N PATTERN: so many
+# lines of out have it.
 copies() {
     rm -rf slow stuck
-    bats 3 bag -c clusters --policy rr --tail random "$@"
+    bats $1 bag -c clusters --policy rr --tail random "${@:2}"
+}
+counts() {
+    test "$(grep -c "$2" out)" -eq $1
 }
 
-
-copies --joblog log --json report
-test "$(grep -c '^task' out)" -eq 8
+clusters 1 2
+copies 3 --joblog log --json report
+counts 8 '^task'
 test "$(grep '^task' out | sort -u | wc -l)" -eq 8
-ok 'every task has one result'
 grep -qx "task $(cat stuck) replica 1" out
-test "$(grep -c 'replica 0' out)" -eq 7
-ok 'that of the stuck one is from its copy, which knows that it is one'
-test "$(grep -c 'begun by slow' out)" -eq 1
-test "$(grep -c 'begun by fast' out)" -eq 7
-ok 'what the stuck one has written is not shown'
+counts 7 'replica 0'
+counts 1 'begun by slow'
+counts 7 'begun by fast'
+ok 'every task has one result; that of the stuck one is its copy, which knows it'
 test "$(sed 1d log | wc -l)" -eq 8
 test "$(cut -f 1 log | sort -u | wc -l)" -eq 9
 test "$(awk -F'\t' -v n="$(cat stuck)" '$1 == n { print $6 }' log)" -gt 20
-ok 'the joblog has one line for each, with the bytes that were shown'
-perl -MJSON::PP -0777 -ne '$r = decode_json($_);
-    exit !($r->{tasks_done} == 8 && $r->{copies} >= 1 && $r->{copies_first} == 1
-        && $r->{settings}{given}{tail} eq "random" && $r->{preempted} == 0)' report
-ok 'the report counts the copies'
+holds '.tasks_done == 8 and .copies >= 1 and .copies_first == 1 and
+    .settings.given.tail == "random" and .preempted == 0'
 grep -q 'an idle machine ran a replica of a task; 1 came first' err
-ok 'the summary tells of them'
-test "$(sql "select count(*) from tasks where state = 'done'")" -eq 8
-test "$(sql 'select count(*) from execution where outcome = 0')" -eq 8
-test "$(sql 'select count(*) from execution where outcome = 3')" -ge 1
-test "$(sql "select attempts from tasks where number = $(cat stuck)")" -eq 1
-ok 'so does the record: the stuck one is superseded'
+test "$(sql "SELECT count(*) FROM tasks WHERE state = 'done'")" -eq 8
+test "$(sql 'SELECT sum(outcome = 0), sum(outcome = 3) > 0
+    FROM execution')" = '8|1'
+test "$(sql "SELECT attempts FROM tasks WHERE number = $(cat stuck)")" -eq 1
+ok 'the joblog has one line for each; report, summary and record count the copies'
 within 60 nobody_left
 ok 'nothing of it is left behind'
 
-copies --results results
+copies 3 --results results
 test "$(find results -name stdout | wc -l)" -eq 8
 test "$(find results -type f | wc -l)" -eq 16
 grep -qx "task $(cat stuck) replica 1" "results/$(cat stuck)/stdout"
 expect 1 grep -q slow "results/$(cat stuck)/stdout"
-ok '--results: the files of the copy have taken the place of the others'
-
-copies --output stream
-"$BATS_MPI" output bag >out 2>err
-test "$(grep -c '^task' out)" -eq 8
-test "$(grep -c 'begun by slow' out)" -eq 1
+copies 3 --output stream
+verb output bag
+counts 8 '^task'
+counts 1 'begun by slow'
 grep -qx "task $(cat stuck) replica 1" out
-ok '--output stream: only the result counts'
+ok '--results and --output stream have the output of the copy only'
 
 # Output that does not fit into memory waits in a file.
 cp task plain
 sed 's/^sleep 0.3/seq 30000; seq 30000 >\&2; &/; s/sleep 0.1/seq 30000; &/' plain >task
-copies --joblog log
-seq 30000 >expected
+copies 3 --joblog log
 sed -n "$(grep -n 'begun by slow' out | head -n 1 | cut -d : -f 1),\$p" out |
-    sed -n '2,30001p' | cmp -s - expected
-test "$(grep -c '^30000$' out)" -eq 8
+    sed -n '2,30001p' | cmp -s - <(seq 30000)
+counts 8 '^30000$'
 test "$(grep -c '^30000$' err)" -eq 1
-ok 'large output is shown as a whole'
 test "$(sed 1d log | awk -F'\t' '$6 > 168890' | wc -l)" -eq 8
-ok 'and counted'
+ok 'large output is shown as a whole, and counted'
 
-# The master works as well.
-sed 's/= 1$/= 0/; s/= 2/= 1/; s/charge.*/charge = 1/' clusters >clusters2
-rm -f slow stuck
-bats 2 bag -c clusters2 --policy rr --tail random --master-works
-test "$(grep -c '^task' out)" -eq 8
-test "$(grep -c '^30000$' out)" -eq 8
-ok 'the slow machine may be that of the master'
-sed 's/= 0/= 2/; s/= 1$/= 0/; s/= 2/= 1/; s/charge.*/charge = 1/' clusters2 >clusters3
-rm -f slow stuck
-bats 2 bag -c clusters3 --policy rr --tail random --master-works
-test "$(grep -c '^task' out)" -eq 8
-test "$(grep -c '^30000$' out)" -eq 8
-ok 'or the fast one'
+for ranks in '0 1' '1 0'; do
+    clusters $ranks
+    copies 2 --master-works
+    counts 8 '^task'
+    counts 8 '^30000$'
+done
+ok 'the machine of the master may be the slow one, or the fast one'
 cp plain task
 
 # Tasks that must not run twice.
-cp bag many
-sed 's/^/@once /' many >bag
-expect 1 copies --timeout 6s
-test "$(grep -c '^task' out)" -eq 7
-ok '@once: the stuck one is not copied'
-cp many bag
-expect 1 copies --timeout 6s --no-replicate
-test "$(grep -c '^task' out)" -eq 7
-ok '--no-replicate: the same'
+clusters 1 2
+expect 1 copies 3 --timeout 6s --no-replicate
+counts 7 '^task'
+sed -i 's/^/@once /' bag
+expect 1 copies 3 --timeout 6s
+counts 7 '^task'
+ok '@once and --no-replicate: the stuck one is not copied'
 
 done_testing

@@ -32,18 +32,22 @@ bash beside 4
 bash beside 2
 BAG
 printf '%s\n' '1 1' '2 3' '3 3' '4 1' '5 1' '6 4' '7 2' >wanted
+as_wanted() {
+    cut -d' ' -f1,2 out | sort | cmp -s - wanted
+}
 
 bats 5 bag --no-record
-cut -d' ' -f1,2 out | sort | cmp -s - wanted
-ok 'tasks of one to four cores run on four ranks, and never too many at once'
+as_wanted
 grep -q 'all 7 tasks done' err
-ok 'the report counts each once'
+by_mpi 5 bag --no-record
+as_wanted
+ok 'tasks of one to four cores run on four ranks, and never too many at once'
 
 # A class whose tasks differ in cores is several categories in the record.
 { echo '#BATS class=some'; cat bag; } >classes
 bats 5 classes
-cut -d' ' -f1,2 out | sort | cmp -s - wanted
-test "$(sqlite3 classes.bats "SELECT json_extract(options, '$.categories')
+as_wanted
+test "$(sql classes.bats "SELECT json_extract(options, '$.categories')
     FROM session")" = \
     '["-","some","some, 3 cores","some, 4 cores","some, 2 cores"]'
 "$BATS_MPI" record verify classes | grep -q ': all agree$'
@@ -51,49 +55,41 @@ test "$(grep -cE '^some(, [234] cores)?  *[123] ' err)" -eq 4
 "$BATS_MPI" why classes 2 | grep -qx 'it needs 3 cores of a machine'
 ok 'the record and the report name the classes of tasks that differ in cores'
 
-by_mpi 5 bag --no-record
-cut -d' ' -f1,2 out | sort | cmp -s - wanted
-ok 'and on ranks of MPI'
-bats 5 bag --no-record --policy rr --order random --budget 9 --clusters \
-    <(printf '[cluster a]\nmachine = node\ncharge = 3\n')
-cut -d' ' -f1,2 out | sort | cmp -s - wanted
+ini '[cluster a]; machine = node; charge = 3' >node
+bats 5 bag --no-record --policy rr --order random --budget 9 --clusters node
+as_wanted
 grep -q '^charged  *3 of' err
-ok 'within a budget, which pays for the node'
+bats 5 bag --no-record --policy bkp --budget 9 --clusters node
+as_wanted
+ok 'within a budget, which pays for the node, also by a policy of the papers'
 
 bats 5 --cpus=2 --no-record -- 'echo {} $OMP_NUM_THREADS' ::: a b
 test "$(sort out | tr '\n' ' ')" = 'a 2 b 2 '
 bats 5 --cores 2 --no-record -- 'echo {} $OMP_NUM_THREADS' ::: a b c
 test "$(sort out | tr '\n' ' ')" = 'a 2 b 2 c 2 '
-ok '--cores (--cpus) is what each task needs, and the number of its threads'
 OMP_NUM_THREADS=7 bats 5 --cores 2 --no-record -- 'echo $OMP_NUM_THREADS' ::: a
 test "$(cat out)" = '7 a'
-ok 'a number of threads that is set stays'
+ok '--cores (--cpus) is what each task needs, and threads, unless these are set'
 
 printf '%s\n' '#BATS cores=2' 'touch begun' '#BATS cores=5' 'true' >five
 rm -f begun
-expect 2 bats 5 five --no-record
-grep -q 'five: task 2, line 4, needs 5 cores; the largest machine, all-1, has 4 ranks' err
+exits 2 'five: task 2, line 4, needs 5 cores; the largest machine, all-1, has 4 ranks' \
+    bats 5 five --no-record
 test ! -e begun
-ok 'what fits nowhere is refused before anything begins'
-expect 2 bats 5 five --no-record --clusters \
-    <(printf '[cluster a]\nmachine = rank\ncharge = 3\n')
-grep -q 'task 1, line 2, needs 2 cores.*machine = node' err
-ok 'and where a machine is a rank'
-bats 5 bag --no-record --policy bkp --budget 9 --clusters \
-    <(printf '[cluster a]\nmachine = node\ncharge = 3\n')
-cut -d' ' -f1,2 out | sort | cmp -s - wanted
-ok 'a policy of the papers runs them, too'
+sed -i s/node/rank/ node
+exits 2 'task 1, line 2, needs 2 cores.*machine = node' \
+    bats 5 five --no-record --clusters node
+ok 'what fits nowhere, or where a machine is a rank, is refused before it begins'
 ini '[cluster a]; ranks = 1-4; machine = node; charge = 3' \
     '[cluster b]; ranks = 5; machine = node; charge = 1' >two
 printf '%s\n' '#BATS cores=4' 'echo $BATS_CLUSTER' '#BATS cores=1' true >some
-expect 2 bats 6 some --no-record --budget 9 --clusters two
-grep -q 'needs 4 cores, and no machine of cluster b has so many' err
+exits 2 'needs 4 cores, and no machine of cluster b has so many' \
+    bats 6 some --no-record --budget 9 --clusters two
 bats 6 some --no-record --budget 9 --clusters two --policy rr
 test "$(cat out)" = a
 ok 'what fits one cluster only runs there, if all are held'
 printf '%s\n' '#BATS cores=0' true >none
-expect 2 bats 5 none --no-record
-grep -q "none:1: #BATS cores: '0' is not a number from 1 to" err
+exits 2 "none:1: #BATS cores: '0' is not a number from 1 to" bats 5 none --no-record
 ok 'no cores are none'
 
 # Where the processors 0 and 1 are two cores.
@@ -102,10 +98,9 @@ if [ "$(cat $siblings 2>/dev/null)" = 0 ] && taskset -c 1 true 2>/dev/null; then
     echo 'grep Cpus_allowed_list /proc/self/status' >where
     taskset -c 0,1 "$BATS_MPI" -j 2 --cores 2 --no-record where >out 2>err
     grep -q 'Cpus_allowed_list:.0-1' out
-    ok 'a task is bound to the cores of all its ranks'
     taskset -c 0,1 "$BATS_MPI" -j 2 --no-record where >out 2>err
     grep -qE 'Cpus_allowed_list:.[01]$' out
-    ok 'one of one core is not'
+    ok 'a task is bound to the cores of all its ranks'
 fi
 
 # ---- memory and GPUs ----
@@ -121,26 +116,20 @@ for i in {1..60}; do
 done
 exit 1
 END
-rm -f here
 printf '%s\n' '#BATS memory=1G' 'bash least a 2' 'bash least b 2' >two
-export SLURM_MEM_PER_NODE=2048
-bats 5 two --no-record
+SLURM_MEM_PER_NODE=2048 bats 5 two --no-record
 rm -f here
-export SLURM_MEM_PER_NODE=2047
-expect 1 bats 5 two --no-record
+SLURM_MEM_PER_NODE=2047 expect 1 bats 5 two --no-record
+rm -f here
+SLURM_MEM_PER_NODE=2047 expect 1 bats 5 --memory 1G --no-record -- \
+    'bash least {} 2' ::: a b
 ok 'tasks run at the same time while the node has the memory that they need'
-rm -f here
-expect 1 bats 5 --memory 1G --no-record -- 'bash least {} 2' ::: a b
-ok '--memory is that of all tasks'
 printf '%s\n' true '#BATS cores=2 memory=1G' '#BATS gpus=1' true >one
-SLURM_MEM_PER_NODE=1000
-expect 2 bats 5 one --no-record --gpus-per-node 1
-grep -q 'one: task 2, line 4, needs 2 cores, 1 GPU and 1G of memory; the largest machine, all-1, has 1000M$' err
-ok 'a task that needs more than any node has is refused'
-unset SLURM_MEM_PER_NODE
-expect 2 bats 5 one --no-record
-grep -q 'needs 2 cores, 1 GPU and 1G of memory; the largest machine, all-1, has 0 GPUs$' err
-ok 'and one that needs a GPU where there is none'
+needs='needs 2 cores, 1 GPU and 1G of memory; the largest machine, all-1, has'
+SLURM_MEM_PER_NODE=1000 exits 2 "one: task 2, line 4, $needs 1000M$" \
+    bats 5 one --no-record --gpus-per-node 1
+exits 2 "$needs 0 GPUs$" bats 5 one --no-record
+ok 'a task that needs more memory or GPUs than any node has is refused'
 
 cat >gpus <<'END'
 echo "$BATS_TASK_ID $CUDA_VISIBLE_DEVICES $ROCR_VISIBLE_DEVICES"
@@ -149,11 +138,8 @@ sleep 0.1
 for gpu in ${CUDA_VISIBLE_DEVICES//,/ }; do rmdir gpu.$gpu; done
 END
 {
-    echo 'bash gpus'
-    echo '#BATS gpus=2'
-    echo 'bash gpus'
-    echo '#BATS gpus=1'
-    for i in {1..8}; do echo 'bash gpus'; done
+    printf '%s\n' 'bash gpus' '#BATS gpus=2' 'bash gpus' '#BATS gpus=1'
+    yes 'bash gpus' | head -n 8
 } >bag
 CUDA_VISIBLE_DEVICES=5,GPU-x,7 bats 6 bag --no-record
 grep -qx '1  ' out
@@ -161,34 +147,29 @@ grep -qxE '2 (5|7|GPU-x),(5|7|GPU-x) .*' out
 gpu='(5|7|GPU-x)'
 test "$(grep -cxE "[0-9]+ $gpu $gpu" out)" = 8
 ok 'each task sees GPUs of its own, and one that needs none sees none'
-ROCR_VISIBLE_DEVICES=0,1 bats 6 --gpus 1 --no-record -- 'bash gpus' ::: 1 2 3 4
-test "$(cut -d' ' -f2,3 out | sort -u | tr '\n' ' ')" = '0 0 1 1 '
-ROCR_VISIBLE_DEVICES=0,1 bats 3 --gpus 1 --no-record -- 'bash gpus' ::: 1 2 3 4
-test "$(cut -d' ' -f2,3 out | sort -u | tr '\n' ' ')" = '0 0 1 1 '
+for ranks in 6 3; do
+    ROCR_VISIBLE_DEVICES=0,1 bats $ranks --gpus 1 --no-record -- 'bash gpus' \
+        ::: 1 2 3 4
+    test "$(cut -d' ' -f2,3 out | sort -u | tr '\n' ' ')" = '0 0 1 1 '
+done
 by_mpi 6 bag --gpus-per-node 2 --no-record
 grep -qx '2 0,1 0,1' out
 ok 'likewise those of another name, and as many as --gpus-per-node says'
 
-cat >points <<'CSV'
-x,cores,memory,gpus
-a,1,,0
-b,2,1M,1
-CSV
+printf '%s\n' x,cores,memory,gpus a,1,,0 b,2,1M,1 >points
 bats 5 --csv points --gpus-per-node 1 --no-record -- \
     'echo {x} $OMP_NUM_THREADS "$CUDA_VISIBLE_DEVICES"'
 test "$(sort out | tr '\n' ' ')" = 'a 1  b 2 0 '
 echo 'c,1,1M,many' >>points
-expect 2 bats 5 --csv points --no-record -- 'echo {x}'
-grep -q "points:4: gpus: 'many' is not a number from 0 to 64" err
+exits 2 "points:4: gpus: 'many' is not a number from 0 to 64" \
+    bats 5 --csv points --no-record -- 'echo {x}'
 printf '%s\n' '{"x": "a"}' '' '{"x": "b", "cores": 0}' >points.json
-expect 2 bats 5 --from-json points.json --no-record -- 'echo {x}'
-grep -q "points.json:3: cores: '0' is not a number from 1 to" err
-ok 'columns of a table say what tasks need'
-
+exits 2 "points.json:3: cores: '0' is not a number from 1 to" \
+    bats 5 --from-json points.json --no-record -- 'echo {x}'
 printf 'CORES=2\na:\n\techo $OMP_NUM_THREADS >a\nCATEGORY=x\nCORES=1\nb:\n\techo $OMP_NUM_THREADS >b\n' >Makeflow
 bats 5 Makeflow --no-record
-test "$(cat a b | tr '\n' ' ')" = '2 1 '
-ok 'and CORES of a Makeflow'
+consists <(cat a b) 2 1
+ok 'columns of a table, and CORES of a Makeflow, say what tasks need'
 
 # ---- the limit ----
 
@@ -205,24 +186,25 @@ grep -q 'out of memory.*held more than --memory or the bag says' why
 exits 2 'no task says what memory' bats 5 --memory-limit -- 'echo {}' ::: a
 ok '--memory-limit: a task that holds more than it needs is killed, and says why'
 
+# attempts RECORD N: so many had its only task.
+attempts() {
+    test "$("$BATS_MPI" tasks --json $1 | jq .attempts)" -eq $2
+}
 # It waits to be killed, but for the last time.
 is_last='[ $BATS_ATTEMPT -ge ${LAST-3} ]'
 printf '%s\n' '#BATS class=x memory=30M' \
     "{ head -c 80M /dev/zero; $is_last || sleep 1000; } | tail -n 1 >rest" >bag
-bats 5 bag --memory-limit --retry-memory 2
-test "$("$BATS_MPI" tasks --json bag | jq .attempts)" -eq 3
-ok '--retry-memory: it is tried again with more'
+again='--memory-limit --retry-memory 2'
+bats 5 bag $again
+attempts bag 3
 export LAST=4
-export SLURM_MEM_PER_NODE=50
-expect 1 bats 5 bag --memory-limit --retry-memory 2 --record short.bats
-test "$("$BATS_MPI" tasks --json short.bats | jq .attempts)" -eq 2
-unset SLURM_MEM_PER_NODE
-ok 'as far as a node has it'
-bats 5 bag --memory-limit --retry-memory 2 --record short.bats --resume-failed
-test "$("$BATS_MPI" tasks --json short.bats | jq .attempts)" -eq 4
-ok 'and a session that continues keeps what it was given: 30M and 50M, 60M and 120M'
+SLURM_MEM_PER_NODE=50 expect 1 bats 5 bag $again --record short.bats
+attempts short.bats 2
+bats 5 bag $again --record short.bats --resume-failed
+attempts short.bats 4
+ok '--retry-memory: it is tried again with more, as far as a node has it'
 bats 5 --timeout 0.5 --retry-time 4 --record time.bats -- 'sleep {}' ::: 1
-test "$("$BATS_MPI" tasks --json time.bats | jq .attempts)" -eq 2
+attempts time.bats 2
 expect 2 bats 5 --timeout 1 --retry-time 1 -- 'sleep {}' ::: 1
 ok '--retry-time: a task that was stopped is tried again with more time'
 
@@ -232,39 +214,37 @@ ok '--retry-time: a task that was stopped is tried again with more time'
 # and would take a slot each with what they use.
 hold='{ head -c 50M /dev/zero; sleep 1.2; } | tail -n 1 >/dev/null'
 printf '%s\n' '#BATS class=a memory=400M' "$hold" "$hold" >bag
-export SLURM_MEM_PER_NODE=500
-bats 5 bag --memory-limit --record sizes.bats
-unset SLURM_MEM_PER_NODE
+SLURM_MEM_PER_NODE=500 bats 5 bag --memory-limit --record sizes.bats
 "$BATS_MPI" tasks --sizes sizes.bats >sizes
 grep -qE '^a +2 +400M +[56][0-9]M +[56][0-9]M +[56][0-9]M +[56][0-9]M +0\.' sizes
-"$BATS_MPI" tasks --sizes --json sizes.bats >sizes.json
-test "$(jq -c '[.class, .tasks, .asked_kib]' sizes.json)" = '["a",2,409600]'
-spent=$(sqlite3 sizes.bats 'SELECT sum(cost) / 1e6 FROM task_now')
-jq --arg spent "$spent" -e '.saves / ($spent | tonumber) - 4 * (0.8 - 0.25) |
-    fabs < 1e-9' sizes.json >/dev/null
+"$BATS_MPI" tasks --sizes --json sizes.bats >report
+spent=$(sql sizes.bats 'SELECT sum(cost) / 1e6 FROM task_now')
+holds ".class == \"a\" and .tasks == 2 and .asked_kib == 409600 and
+    (.saves / $spent - 4 * (0.8 - 0.25) | fabs) < 1e-9"
 ok 'tasks --sizes: asked, used, and what less would have saved'
 
 # Six tasks use 50M of the 400M that they ask for, and one 180M. On machines of
 # 500M and 4 slots all of them ask for 0.8 of a machine, and need 0.4.
+hold() { # MEMORY
+    echo "{ head -c $1 /dev/zero; sleep 0.3; } | tail -n 1 >/dev/null"
+}
 {
     echo '#BATS class=a memory=400M'
-    for i in $(seq 6); do
-        echo '{ head -c 50M /dev/zero; sleep 0.3; } | tail -n 1 >/dev/null'
-    done
-    echo '{ head -c 180M /dev/zero; sleep 0.3; } | tail -n 1 >/dev/null'
+    yes "$(hold 50M)" | head -n 6
+    hold 180M
 } >bag
 ini '[run]; currency = SU' \
     '[cluster all]; ranks = 1-4; machine = node; charge = 1000; max = 2' \
     >clusters
+past='--clusters clusters --history past.db'
 SLURM_MEM_PER_NODE=500 bats 5 bag --history past.db --no-record
-"$BATS_MPI" plan bag --clusters clusters --history past.db >plan
+"$BATS_MPI" plan bag $past >plan
 grep -qE '^memory of a, on all: 400M: [0-9.]+ SU; [0-9]+M( with [0-9.]+ % tried again)?: [0-9.]+ SU$' plan
-test "$(sqlite3 past.db 'SELECT sum(tasks), min(asked_kib), max(asked_kib) FROM memory')" = \
-    '7|409600|409600'
-"$BATS_MPI" plan bag --clusters clusters --history past.db --memory 1G >other
-cmp -s plan other
+test "$(sql past.db 'SELECT sum(tasks), min(asked_kib), max(asked_kib)
+    FROM memory')" = '7|409600|409600'
+"$BATS_MPI" plan bag $past --memory 1G | cmp -s plan -
 sed -i 's/400M/60M/' bag
-"$BATS_MPI" plan bag --clusters clusters --history past.db >plan
+"$BATS_MPI" plan bag $past >plan
 expect 1 grep -q '^memory' plan
 ok 'plan: what asking for less memory would cost, by the history'
 
@@ -272,19 +252,14 @@ ok 'plan: what asking for less memory would cost, by the history'
 
 # A node of 4 ranks runs one task of 3 cores at a time: each task left takes ten
 # minutes of it.
-{
-    echo '#BATS cores=3'
-    for i in $(seq 40); do echo '@sleep 10m'; done
-} >wide
-printf '[cluster all]\nmachine = node\ncharge = 1\n' >node
+{ echo '#BATS cores=3'; yes '@sleep 10m' | head -n 40; } >wide
+ini '[cluster all]; machine = node; charge = 1' >node
 bats 5 sample wide --clusters node --time-scale 600 --seed 5 --no-history
-cp out offers
-test "$(jq '.clusters[0] | .slots / .room' wide.profile)" = 4
+holds '(.clusters[0] | .slots / .room) == 4' wide.profile
 left=$(sed -n 's/^\([0-9]*\) tasks left after .*/\1/p' out)
-"$BATS_MPI" plan wide.profile >plan
-test "$(grep ' fastest ' plan)" = "$(grep ' fastest ' offers)"
-"$BATS_MPI" plan wide.profile --json |
-    jq -e --argjson n $left '.schedules[-1].makespan_s / ($n * 600) - 1 | fabs < 0.1'
+"$BATS_MPI" plan wide.profile | grep ' fastest ' | cmp - <(grep ' fastest ' out)
+"$BATS_MPI" plan wide.profile --json >report
+holds "(.schedules[-1].makespan_s / ($left * 600) - 1 | fabs) < 0.1"
 ok 'schedules of a sample, and plan: as many tasks at a time as fit on a node'
 
 # ---- what is seen of a task that waits for room ----
@@ -302,40 +277,23 @@ within 60 is_reserved
 grep -qE '^it needs 2 cores and 20M of memory of a machine; free: (1 core, 990M|0 cores, 989M) on all-1; reserved on all-1 from [0-9]+s$' why
 "$BATS_MPI" tasks waits.bats >list
 grep -qE '^ *2  pending .* 2c 20M  ' list
-test "$("$BATS_MPI" tasks --json waits.bats | jq -c 'select(.task == 1) | [.cores, .gpus, .memory_kib]')" = '[3,0,10240]'
+test "$("$BATS_MPI" tasks --json waits.bats | jq -c 'select(.task == 1) |
+    [.cores, .gpus, .memory_kib]')" = '[3,0,10240]'
 shows() { "$BATS_MPI" top --once waits.bats | grep -qE '1 .* 3 cores and 10M of memory  until'; }
 within 60 shows
 touch stop
 expect 0 wait $run
-test "$(sqlite3 waits.bats "SELECT count(*) FROM happened
+test "$(sql waits.bats "SELECT count(*) FROM happened
     WHERE what = 'reserved'")" = 1
 expect 1 grep -q reserved <("$BATS_MPI" log waits.bats)
 ok 'why, tasks and top: what a task needs, what is free, and what is reserved'
 
-cat >nested.c <<'C'
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-    int rank, n;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &n);
-    printf("nested %d of %d\n", rank, n);
-    return MPI_Finalize();
-}
-C
-if ${MPICC:-mpicc} -o nested nested.c 2>err; then
-    printf '%s\n' '#BATS cores=4' \
-        "OMPI_MCA_rmaps_base_oversubscribe=1 ${MPIRUN:-mpirun} -n 4 ./nested" >bag
-    by_mpi 5 bag --no-record
-    test "$(sort out | tr '\n' ' ')" = \
-        'nested 0 of 4 nested 1 of 4 nested 2 of 4 nested 3 of 4 '
-    bats 5 bag --no-record
-    test "$(sort out | tr '\n' ' ')" = \
-        'nested 0 of 4 nested 1 of 4 nested 2 of 4 nested 3 of 4 '
-    ok 'an MPI program of four ranks runs in a task of four cores'
-else
-    skip 'an MPI program runs in a task' 'mpicc does not work'
-fi
+nested
+printf '%s\n' '#BATS cores=4' \
+    "OMPI_MCA_rmaps_base_oversubscribe=1 ${MPIRUN:-mpirun} -n 4 ./nested" >bag
+by_mpi 5 bag --no-record
+consists out '6 of 4'
+bats 5 bag --no-record
+consists out '6 of 4'
+ok 'an MPI program of four ranks runs in a task of four cores'
 done_testing

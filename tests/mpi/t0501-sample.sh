@@ -10,15 +10,18 @@ for i in $(seq 60); do
 done >bag
 scale='--time-scale 600 --seed 5 -c clusters'
 
+# has_done N. does_the_rest: with more money.
+has_done() {
+    test "$(sql 'SELECT done FROM progress')" -eq $1
+}
+does_the_rest() {
+    has_done 120 || bats 7 run bag --resume --budget 2000 $scale
+    has_done 120
+}
+
 # A chosen schedule is never charged more than its budget, however slow this
 # machine becomes meanwhile: then tasks are left, exit code 4.
 carried_out='0|4'
-
-# And more money does them.
-does_the_rest() {
-    test "$(sql 'SELECT done FROM progress')" -eq 120 ||
-        bats 7 run bag --resume --budget 2000 $scale
-}
 
 # beside NAME ARGUMENT...: bats on seven ranks in the background, in the
 # directory NAME, to which it has its bag beside `bag`.
@@ -43,7 +46,7 @@ came() {
 mkdir few stuck twice flow
 # The sixteenth is one of the first that this seed draws; runtimes differ so
 # much that half of the bag is the sample.
-for i in $(seq 9); do echo '@sleep 5m'; done >few/few
+yes '@sleep 5m' | head -n 9 >few/few
 for i in $(seq 40); do
     [ "$i" = 16 ] && echo '@sleep 30d' || echo "@sleep $((1 + i * i % 19))m"
 done >stuck/stuck
@@ -63,7 +66,6 @@ beside flow sample flow $scale
 
 bats 7 sample bag $scale
 finds out '^1 cheapest ' '^[1-5] fastest '
-ok 'sample shows the schedules from the cheapest to the fastest'
 # Whole windows of 3 slow machines and of 2 fast ones, which charge 3 times as
 # much.
 charged=$(sql 'SELECT sum(amount) / 1000000 FROM charge WHERE account = 0')
@@ -72,100 +74,80 @@ test $((charged % 3)) -eq 0
 test "$(sql "SELECT count(DISTINCT machine) FROM happened JOIN machine m
     ON m.id = machine WHERE what = 'acquire' AND m.cluster = 1")" -eq 2
 test "$(sql 'SELECT finish FROM session')" = sampled
-ok 'it is charged for the windows of the sampling machines'
+ok 'sample shows schedules, and is charged for windows of the sampling machines'
 sampled=$(sql 'SELECT done FROM progress')
 test "$sampled" -ge 8
 test "$sampled" -lt 120
-grep -q "tasks done, $((120 - sampled)) left, in" err
-grep -q "^$((120 - sampled)) tasks left after " out
-ok 'the sample is done, the bag is not; the schedules are for the tasks left'
+left=$((120 - sampled))
+grep -q "tasks done, $left left, in" err
+grep -q "^$left tasks left after " out
 test "$(sql "SELECT count(*) FROM (SELECT task FROM execution
     JOIN machine m ON m.id = machine WHERE exit_status = 0 AND signal = 0 GROUP BY task
     HAVING count(DISTINCT m.cluster) = 2)")" -ge 2
-ok 'two tasks at least have run on both clusters'
+ok 'the bag is not done; schedules are for the rest; two tasks have run on both'
 
 came 0 few
 grep -q ': all 9 tasks done' err
 expect 1 grep -q 'left' out
-ok 'no schedule is offered for a bag that the sample has done'
-
 came 0 stuck
 finds out '^Task 16 runs much longer than the others ' '^[1-5] fastest'
-ok 'a task that never ends is named, and not waited for'
 cd "$dir"
+ok 'a bag that the sample has done gets no offer; what never ends is named'
 
-# ---- plan ----
-
-"$BATS_MPI" plan bag.profile >out 2>err
-grep -q "^$((120 - sampled)) tasks of 120 left" out
-ok 'plan shows the schedules of the profile again'
-expect 4 "$BATS_MPI" plan bag.profile --budget 1 >out 2>err
-ok 'plan exits with 4 where the budget is too small'
+"$BATS_MPI" plan bag.profile | grep -q "^$left tasks of 120 left"
+expect 4 verb plan bag.profile --budget 1
+ok 'plan shows the schedules again, and exits with 4 where the budget is too small'
 
 # ---- run ----
 
+known="bag --profile bag.profile $scale"
 sed '3s/12/13/;3s/@sleep 1./@sleep 19/' bag >other
 exits 2 'profile' bats 7 run other --profile bag.profile --choose fastest $scale
-test ! -e other.bats
-ok 'a profile of another bag is refused, and nothing is started'
 head -c 100 bag.profile >torn
 exits 2 '^bats-mpi: torn' bats 7 run bag --profile torn --choose fastest $scale
-ok 'a torn profile is refused'
-exits 2 'quickest' bats 7 run bag --profile bag.profile --choose quickest $scale
-grep -q 'balanced' err
-expect 2 bats 7 run bag --choose fastest --policy expert --no-record $scale
-grep -q 'the policy expert knows no schedules' err
-ok 'a schedule that does not exist is refused, and those that do are named'
-
-expect 4 bats 7 run bag --profile bag.profile --budget $((charged + 1)) $scale
-grep -q 'for 1 SU' err
-test "$(sql 'SELECT done FROM progress')" -eq "$sampled"
-ok 'a budget that is too small: exit code 4, and nothing is started'
-expect 2 bats 7 run other --budget 30% $scale
-grep -q -e '--budget 30%: .* are not known yet' err
+exits 2 '--budget 30%: .* are not known yet' bats 7 run other --budget 30% $scale
 test ! -e other.bats
-ok 'a percentage of what is not known is refused'
-bats 7 run bag --profile bag.profile --budget 100% --dry-run $scale
-"$BATS_MPI" plan bag.profile --budget 100% >plan
-most=$(sed -n 's/.*; budget \([0-9]*\) SU.*/\1/p' plan)
-grep -q "budget $((most + charged)) SU," out
-ok 'with a profile it is that of plan, and what the sample was charged'
-expect 5 bats 7 run bag --profile bag.profile --deadline 10m $scale
-test "$(sql 'SELECT done FROM progress')" -eq "$sampled"
-ok 'a deadline that is too early: exit code 5, and nothing is started'
+exits 2 'quickest' bats 7 run $known --choose quickest
+grep -q 'balanced' err
+exits 2 'the policy expert knows no schedules' \
+    bats 7 run bag --choose fastest --policy expert --no-record $scale
+ok 'profiles of other bags, and schedules that do not exist, are refused'
 
-expect "$carried_out" bats 7 run bag --profile bag.profile --choose fastest --cushion $scale
-finds err '^promised  *fastest: ' '^actual '
-ok 'the summary compares what was promised with what it came to'
-grep -q 'the chosen schedule: slow 3, fast 3 for ' err
-ok 'all machines are taken for the fastest schedule'
+exits 4 'for 1 SU' bats 7 run $known --budget $((charged + 1))
+has_done "$sampled"
+expect 5 bats 7 run $known --deadline 10m
+has_done "$sampled"
+ok 'a budget or deadline that cannot be kept: exit 4 or 5, and nothing is started'
+bats 7 run $known --budget 100% --dry-run
+most=$("$BATS_MPI" plan bag.profile --budget 100% |
+    sed -n 's/.*; budget \([0-9]*\) SU.*/\1/p')
+grep -q "budget $((most + charged)) SU," out
+ok 'a percentage is that of plan, and what the sample was charged'
+
+expect "$carried_out" bats 7 run $known --choose fastest --cushion
+finds err '^promised  *fastest: ' '^actual ' \
+    'the chosen schedule: slow 3, fast 3 for '
 does_the_rest
-test "$(sql 'SELECT done FROM progress')" -eq 120
-ok 'the rest of the bag is done'
+ok 'all machines are taken for the fastest schedule, and the promise is checked'
 test "$(sort -n done | uniq | wc -l)" -eq 60
 test "$(sql 'SELECT count(*) FROM execution WHERE outcome = 0')" -eq 120
-ok 'every task has one result'
 test "$(sql "SELECT count(*) FROM execution WHERE session > 1
     AND task IN (SELECT task FROM execution WHERE session = 1 AND outcome = 0)")" -eq 0
-ok 'nothing that the sample has done is run again'
-
-"$BATS_MPI" record verify bag >out 2>err
-ok 'the record agrees with itself'
+verb record verify bag
+ok 'every task has one result, and nothing that the sample has done is run again'
 
 # ---- both in one go ----
 
 came "$carried_out" cheapest
 finds err '^1 cheapest ' 'promised  *cheapest: '
-ok 'run --choose samples, shows the schedules and goes on'
 cost=$(sed -n 's/^.*promised  *cheapest: \([^ ]*\) .*/\1/p' err)
 "$BATS_MPI" report bag -o page.html 2>out
 grep -q '"promise":{[^}]*"schedule":"cheapest"' page.html
 test "$(sql "SELECT json_extract(options, '$.promise.cost') / 1000000.0 - $cost
     FROM session WHERE id = 1")" = 0.0
-ok 'the record keeps what was promised, and the report shows it'
 does_the_rest
-test "$(sql 'SELECT done FROM progress')" -eq 120
-ok 'and the whole bag is done'
+ok 'run --choose samples, shows the schedules and goes on; the record keeps the promise'
+
 # ---- neither a choice nor a budget ----
 
 # After the first results so much is left that all machines are not the cheapest
@@ -174,11 +156,9 @@ came 0 twice
 finds err '^1 cheapest ' '^[1-5] fastest ' \
     '^The run goes on with all machines\. '
 expect 1 grep -q promised err
-ok 'a plain run shows what else is possible, and goes on with all machines'
 test "$(grep -c ' \(start\|every\).*: slow 3, fast 3' err)" -eq 1
-ok 'which it takes; a file is told so once'
-"$BATS_MPI" record verify twice >out 2>err
-ok 'its decisions can be made again from the record'
+verb record verify twice
+ok 'a plain run shows what else is possible, and goes on with all machines'
 came 0 quiet
 test ! -s err
 ok '--quiet shows nothing'
@@ -187,14 +167,12 @@ ok '--quiet shows nothing'
 
 came 0 flow
 grep -qE '^Critical path: .* on fast\.$' out
-"$BATS_MPI" plan flow.profile >out 2>err
-tr '\n' ' ' <out | grep -qE ' Critical path: .* on fast, tasks? [^.]*(\.\.\.,)? ?60\. '
-"$BATS_MPI" plan flow.profile --json >json
-perl -MJSON::PP -0e '$plan = decode_json(<>); $path = $plan->{critical_path};
-    @tasks = @{$path->{tasks}};
-    exit !($tasks[-1] == 60 && $tasks[0] == 61 - @tasks &&
-        $path->{length_s} > 0 && !grep { $_->{feasible} &&
-        $_->{makespan_s} < $path->{length_s} } @{$plan->{schedules}})' json
+"$BATS_MPI" plan flow.profile | tr '\n' ' ' |
+    grep -qE ' Critical path: .* on fast, tasks? [^.]*(\.\.\.,)? ?60\. '
+"$BATS_MPI" plan flow.profile --json >report
+holds '.critical_path as $path | $path.tasks[-1] == 60 and
+    $path.tasks[0] == 61 - ($path.tasks | length) and $path.length_s > 0 and
+    ([.schedules[] | select(.feasible and .makespan_s < $path.length_s)] == [])'
 ok 'the profile knows the critical path, and no schedule is sooner'
 
 done_testing

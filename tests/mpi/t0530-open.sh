@@ -1,20 +1,6 @@
 #!/bin/bash
 # A bag that is filled while it runs.
-. "$TOP/tests/mpi/lib.sh"
-PATH=$(dirname "$BATS_MPI"):$PATH
-
-# open_bag ARGUMENT...: a run on 2 workers, into out and err.
-open_bag() {
-    env "$mark" timeout -k 5 200 bats-mpi run --open -j 2 "$@" \
-        >out 2>err </dev/null
-}
-states() { sqlite3 ${1-open.bats} "SELECT number || ' ' || state FROM tasks
-    ORDER BY number" | tr '\n' ','; }
-# The run in this directory accepts tasks.
-listens() {
-    export BATS_SOCKET=$PWD/open.bats.sock
-    until bats-submit --wait true 2>/dev/null; do sleep 0.05; done
-}
+. "$TOP/tests/mpi/open.sh"
 
 # ---- a driver ----
 
@@ -34,41 +20,35 @@ for i in $b $c $d; do
 done >states
 END
 open_bag -- sh driver
-ok 'a driver that knows of all failures, and exits with 0, has the last word'
-[ "$(cat early waited beside code)" = $'running\nwaited\nbeside\n7' ]
-[ "$(cat states)" = $'success\nfailed\nfailed' ]
+consists <(cat early waited beside code states) running waited beside 7 \
+    success failed failed
 [ ! -e never ]
-[ "$(cat out)" = $'one\ntwo  words' ]
-ok 'the driver sees output, exit status and states'
+consists out one 'two  words'
 [ "$(states)" = '1 done,2 done,3 failed,4 failed,5 skipped,6 done,' ]
 bats-mpi record verify open.bats >/dev/null
 grep -q 'withdrawn, or waited for one that failed: 5' err
-ok 'the record has them, and agrees with itself'
-expect 5 open_bag --record none.bats -- sh -c 'exit 5'
-grep -q 'driver ended with exit status 5' err
+ok 'a driver sees output, exit status and states, and has the last word'
+exits 5 'driver ended with exit status 5' open_bag --record none.bats -- sh -c 'exit 5'
 expect 2 open_bag --record no.bats -- /nonexistent
-ok 'the exit status of the driver counts'
-# fails NAME: the exit status of a run with a driver that exits with 0.
-fails() { expect "$1" open_bag --record "$2".bats -- sh driver; }
-echo 'bats-submit false' >driver
-fails 1 unseen
-echo 'a=$(bats-submit false); bats-submit --after $a -- true
-while [ "$(bats-state $a)" = running ]; do sleep 0.05; done' >driver
-fails 0 seen
-echo 'a=$(bats-submit false); bats-submit --after $a -- true
-while bats-state | grep -qx "$a running"; do sleep 0.05; done' >driver
-fails 0 gone
-echo 'bats-submit --key k false
-bats-submit --wait --key k false || bats-submit --wait true' >driver
-fails 0 again
+# fails CODE NAME DRIVER: the exit status of a run with a driver that exits with 0.
+fails() {
+    echo "$3" >driver
+    expect "$1" open_bag --record "$2".bats -- sh driver
+}
+fails 1 unseen 'bats-submit false'
+fails 0 seen 'a=$(bats-submit false); bats-submit --after $a -- true
+while [ "$(bats-state $a)" = running ]; do sleep 0.05; done'
+fails 0 gone 'a=$(bats-submit false); bats-submit --after $a -- true
+while bats-state | grep -qx "$a running"; do sleep 0.05; done'
+fails 0 again 'bats-submit --key k false
+bats-submit --wait --key k false || bats-submit --wait true'
 # An earlier session has told of its failures.
-printf '%s\n' 'bats-submit --key k false; bats-submit false; exit 3' >driver
-expect 1 open_bag --record old.bats -- sh driver
+fails 1 old 'bats-submit --key k false; bats-submit false; exit 3'
 open_bag --resume --record old.bats -- true
 expect 1 open_bag --resume --record old.bats -- bats-submit --key k false
 expect 3 open_bag --resume --record old.bats -- \
     sh -c 'bats-submit --key k false; bats-state 1; exit 3'
-ok 'a failure that the driver does not know of makes it 1'
+ok 'its exit status counts, and a failure that it does not know of makes it 1'
 
 cat >driver <<'END'
 { echo '{"submit":"until [ -e all ]; do sleep 0.05; done; exit 1"}'
@@ -78,7 +58,7 @@ touch all
 END
 expect 1 open_bag --record long.bats -- sh driver
 [ "$(cat last)" = 150001 ]
-[ "$(sqlite3 long.bats "SELECT count(*) FROM tasks WHERE state = 'skipped'")" = 150000 ]
+[ "$(sql long.bats "SELECT count(*) FROM tasks WHERE state = 'skipped'")" = 150000 ]
 ok 'a failure is told along a chain, however long it is'
 
 # ---- cancel, keys, lines ----
@@ -102,22 +82,16 @@ mkdir 'a dir' && cd 'a dir' && X="1 '2" bats-submit --wait --env \
     'pwd; echo "$X"' >../where
 END
 open_bag --record c.bats -- sh driver
-[ "$(cat states)" = $'failed\nfailed\nfailed' ]
+consists <(cat states keys) failed failed failed 4 4
 [ ! -e never ]
 [ "$(states c.bats)" = '1 failed,2 failed,3 skipped,4 done,5 done,6 done,7 done,' ]
-ok 'what is cancelled stops, or never begins'
-[ "$(cat keys)" = $'4\n4' ]
-[ "$(head -n 2 lines)" = $'5\n6' ]
+consists <(sed '3d' lines) 5 6 2
 grep -q 'without NUL' lines
-[ "$(tail -n 1 lines)" = 2 ]
-[ "$(cat where)" = "$PWD/a dir"$'\n'"1 '2" ]
-ok 'a key is one task, lines are many, and tasks run where they are submitted'
+consists where "$PWD/a dir" "1 '2"
+ok 'what is cancelled stops; a key is one task, lines are many, with their directory'
 
-cat >script.sh <<'S'
-#!/usr/bin/env bash
-# properties of another kind
-[[ -z "$1" ]] || echo "$0 has $1"
-S
+printf '%s\n' '#!/usr/bin/env bash' '# properties of another kind' \
+    '[[ -z "$1" ]] || echo "$0 has $1"' >script.sh
 cat >driver <<'END'
 bats-submit --stdin <<'J' >/dev/null
 {"submit":"touch first; exec sleep 100","key":"k","repeats":true}
@@ -134,10 +108,10 @@ rm script.sh
 END
 expect 1 open_bag --record r.bats -- sh driver
 [ "$(states r.bats)" = '1 failed,2 done,3 failed,4 done,5 skipped,6 done,' ]
-[ -e both ] && [ ! -e neither ]
-ok 'a key that repeats stops the task that had it, and the next waits for that'
+[ -e both ]
+[ ! -e neither ]
 grep -qx 'script.sh has a word' out
-ok 'a script is copied'
+ok 'a key that repeats stops the task that had it; a script is copied'
 
 # ---- needs ----
 
@@ -149,20 +123,17 @@ bats-submit --cores 1 -- sh -c '[ ! -e on.1 ]; echo $?'
 touch go
 bats-submit --wait --limit 300ms sleep 100 >&2
 echo $? >code
-! bats-submit --cores 3 true
-! bats-submit --gpus 1 true
-! bats-submit --memory 8E true
-! bats-submit --limit soon true
-! bats-submit --cores two true
+for wrong in '--cores 3' '--gpus 1' '--memory 8E' '--limit soon' '--cores two'; do
+    ! bats-submit $wrong true
+done
 END
 open_bag --record needs.bats -- sh driver
 [ "$(sort out | tr '\n' ' ')" = '0 1 2 2 ' ]
 [ "$(cat code)" = 124 ]
-ok 'a task has the cores and the time that it asks for'
-grep -q 'the task needs 3 cores; the largest machine, all-1, has 2 ranks' err
-grep -q 'the task needs 1 GPU' err
+finds err 'the task needs 3 cores; the largest machine, all-1, has 2 ranks' \
+    'the task needs 1 GPU'
 [ "$(grep -c '^bats-submit: ' err)" = 5 ]
-ok 'what it cannot have is refused'
+ok 'a task has the cores and time that it asks for; what it cannot have is refused'
 rm -f go on.*
 cat >driver <<'END'
 bats-submit --cores 2 --class wide -- 'sleep 100'
@@ -171,18 +142,13 @@ bats-submit --after-any 1 -- touch both
 kill -KILL $PPID
 END
 expect 137 open_bag --record back.bats -- sh driver
-expect 2 env "$mark" bats-mpi run --open -j 1 --resume --record back.bats \
-    -- true 2>err
-grep -q 'the task needs 2 cores' err
-env "$mark" bats-mpi run --open -j 2 --resume --record back.bats -- \
-    bats-cancel 1 >out 2>err || :
-[ "$(states back.bats)" = '1 failed,2 skipped,3 done,' ] ||
-    [ "$(states back.bats)" = '1 skipped,2 skipped,3 done,' ]
-ok 'needs are kept for a session that goes on'
-expect 0 open_bag --record usual.bats --cores 2 -- bats-submit \
-    'echo $OMP_NUM_THREADS'
+exits 2 'the task needs 2 cores' env "$mark" bats-mpi run --open -j 1 --resume \
+    --record back.bats -- true 2>err
+open_bag --resume --record back.bats -- bats-cancel 1 || :
+[[ $(states back.bats) =~ ^1\ (failed|skipped),2\ skipped,3\ done,$ ]]
+open_bag --record usual.bats --cores 2 -- bats-submit 'echo $OMP_NUM_THREADS'
 grep -qx 2 out # beside the number of the task, 1
-ok '--cores of the run is for tasks that say nothing'
+ok 'needs are kept for a session that goes on; --cores of the run is the default'
 
 cat >driver <<'END'
 for i in 1 2; do bats-submit --class align --cores $i 'sleep 0.01'; done
@@ -205,18 +171,17 @@ all: $(NAMES) ; @echo all "$$X" >all
 %: ; @echo $@ $$BATS_TASK_ID >$@
 bad: ; @exit 7
 END
-open_bag -- make -j 10 SHELL="$(command -v bats-shell)" all
+shell=SHELL=$(command -v bats-shell)
+open_bag -- make -j 10 "$shell" all
 [ "$(cat a b c all | cut -d' ' -f1 | tr '\n' ' ')" = 'a b c all ' ]
 [ "$(cat all)" = "all 1 'two'" ]
 [ "$(states)" = '1 done,2 done,3 done,4 done,' ]
-expect 2 open_bag --record bad.bats -- make SHELL="$(command -v bats-shell)" bad
-grep -q 'Error 7' err
-ok 'the recipes of make are tasks, with its variables and their status'
+exits 2 'Error 7' open_bag --record bad.bats -- make "$shell" bad
 seq 20 >numbers
 open_bag --record x.bats -- xargs -P 10 -a numbers -I{} \
     bats-submit --wait echo x{}
 [ "$(sort -u out | wc -l)" = 20 ]
-ok 'and so are those of xargs'
+ok 'the recipes of make are tasks, with its variables and their status; also xargs'
 cd ..
 
 # ---- wrong requests ----
@@ -247,15 +212,13 @@ stat -c %a "$BATS_SOCKET"
 END
 open_bag --record w.bats -- sh driver
 [ "$(grep -cE 'empty|no task 7|unknown|no such task' err)" -ge 4 ]
-grep -q 'has 200000 bytes' out
 [ "$(grep -c '"error"' out)" -ge 4 ]
-grep -q 'too long' out
+finds out 'has 200000 bytes' 'too long'
 [ "$(tail -n 1 out)" = 600 ]
 ok 'what is no request is refused, and the run goes on'
-for wrong in --no-record --keep-order '--order file' '--policy bkp'; do
+for wrong in --no-record --keep-order '--order file' '--policy bkp' '--idle 1s'; do
     expect 2 open_bag $wrong -- true
 done
-expect 2 open_bag --idle 1s -- true
 expect 2 bats-mpi run --idle 1s open
 ok 'options that make no sense are refused'
 
@@ -264,7 +227,6 @@ ok 'options that make no sense are refused'
 mkdir no
 cd no
 open_bag --idle 300ms
-ok 'it ends after it was idle'
 rm -f open.bats
 open_bag & run=$!
 listens
@@ -272,19 +234,19 @@ bats-mpi submit 'echo submitted' >ids
 bats-mpi close open
 wait $run
 grep -qx submitted out
-ok 'or when it is closed'
+ok 'it ends after it was idle, or when it is closed'
 cd ..
 
 # ---- money ----
 
-printf '[run]\nwindow = 1h\n[cluster a]\nranks = 1-2\ncharge = 1\n' >c.ini
+ini '[run]; window = 1h' '[cluster a]; ranks = 1-2; charge = 1' >c.ini
 cat >driver <<'END'
 for i in 1 2 3 4 5 6; do bats-submit '@sleep 50m'; done
 while bats-submit --wait true; do sleep 0.1; done
 END
 expect 4 open_bag --record m.bats --clusters c.ini --budget 3 \
     --time-scale 7200 -- sh driver
-[ "$(sqlite3 m.bats 'SELECT sum(amount) / 1000000 FROM charge')" -le 3 ]
+[ "$(sql m.bats 'SELECT sum(amount) / 1000000 FROM charge')" -le 3 ]
 bats-mpi record verify m.bats >/dev/null
 ok 'it is never charged more than its budget, and then ends'
 
@@ -327,7 +289,7 @@ until bats-mpi close open 2>/dev/null; do sleep 0.05; done
 wait $run
 [ "$(sort -un acknowledged | wc -l)" = 150 ]
 [ "$(states | tr ',' '\n' | grep -c done)" = 150 ]
-[ "$(sqlite3 open.bats 'SELECT count(*) FROM task')" = 150 ]
+[ "$(sql open.bats 'SELECT count(*) FROM task')" = 150 ]
 [ "$(ls ran.* | wc -l)" = 150 ]
 bats-mpi record verify open.bats >/dev/null
 ok 'however often it is killed, no task is lost and none is doubled'
@@ -352,7 +314,6 @@ exits 2 'driver of an earlier session still runs' open_bag --resume -- true
 touch go
 flock open.bats.sock.driver true
 expect '0|1' open_bag --resume -- bats-submit --key b 'echo b'
-grep -qx c out
 grep -qx 2 out
 [ "$(states | cut -d, -f1-3)" = '1 done,2 done,3 done' ]
 ok 'no second driver runs beside the first, and then all goes on'

@@ -1,15 +1,9 @@
 #!/bin/bash
 # Workflows of Snakemake in an open bag. Each job starts Snakemake again, which
 # takes most of a second: so there are few.
-. "$TOP/tests/mpi/lib.sh"
-PATH=$(dirname "$BATS_MPI"):$PATH
-unset BATS_SOCKET
+. "$TOP/tests/mpi/open.sh"
 
-if ! command -v snakemake >/dev/null; then
-    skip 'Snakemake' 'there is no snakemake'
-    done_testing
-    exit
-fi
+needs snakemake
 export CI=true # then Snakemake looks each second, and otherwise each 10 s
 
 cat >Snakefile <<'S'
@@ -48,15 +42,10 @@ exec snakemake -j 20 --nolock --cluster "${submit-bats-submit}" \
 D
 # flow ARGUMENT...: Snakemake in an open bag of 3 workers.
 flow() {
-    env "$mark" timeout -k 5 200 bats-mpi run --open -j 3 --resume -- \
-        sh drive "$@" >out 2>err </dev/null
+    open_bag -j 3 --resume -- sh drive "$@"
 }
-given() { sqlite3 open.bats "SELECT json_extract(given, '$.$1')
-    FROM submission ORDER BY task"; }
 
-expected=$(snakemake -n -q 2>&1 | awk '$1 == "total" { n = $2 } END { print n }')
-test "$expected" = 7
-ok 'Snakemake tells how many jobs to expect'
+test "$(snakemake -n -q 2>&1 | awk '$1 == "total" { n = $2 } END { print n }')" = 7
 # The line of README, on 3 workers of this machine.
 sed -n '/^    srun.*run --open/{N;s/srun -n 256 bats-mpi run/bats-mpi run -j 3/;p}' \
     "$TOP/README.md" >readme
@@ -64,7 +53,6 @@ env "$mark" timeout -k 5 200 sh -e readme >out 2>err </dev/null
 test "$(cat sum)" = 5
 test "$(sqlite3 open.bats 'SELECT count(*) FROM tasks WHERE state = "done"')" = 7
 test "$(cat d/2)" = '2 2 2'
-ok 'the jobs of a workflow are tasks of the run, with their cores'
 test "$(given class | sort | uniq -c | tr -s ' \n' ' ')" = \
     ' 3 draw 3 square 1 total '
 test "$(sqlite3 open.bats "SELECT DISTINCT json_remove(given, '$.key', '$.repeats')
@@ -72,7 +60,7 @@ test "$(sqlite3 open.bats "SELECT DISTINCT json_remove(given, '$.key', '$.repeat
     ORDER BY json_extract(given, '$.class')")" = \
     '{"class":"draw","cores":2,"memory":"200M","limit":"5m"}
 {"class":"square","cores":1}'
-ok 'with the rule as their class, and its threads, memory and time'
+ok 'the jobs of a workflow are tasks, with rule, threads, memory and time'
 rm -f open.bats
 
 # Jobs of a group are one task; that of a rule is tried again.
@@ -99,14 +87,17 @@ test "$(given after)" = $'\n[1]'
 ok 'jobs that are submitted at once wait for those that they depend on'
 rm -f open.bats
 
-# begun: two jobs of the workflow that follows run.
-begun() {
-    until [ "$(ls began.* 2>/dev/null | wc -l)" = 2 ]; do sleep 0.05; done
+# begin JOB...: until two of these jobs run.
+begin() {
+    env "$mark" bats-mpi run --open -j 2 -- sh drive "$@" \
+        >out 2>err </dev/null & run=$!
+    within 120 two_began
+}
+two_began() {
+    [ "$(ls began.* 2>/dev/null | wc -l)" = 2 ]
 }
 
-env "$mark" bats-mpi run --open -j 2 -- sh drive l/1 l/2 l/3 \
-    >out 2>err </dev/null & run=$!
-begun
+begin l/1 l/2 l/3
 kill -INT $(cat pid)
 expect 1 wait $run
 test "$(sqlite3 open.bats 'SELECT count(*) FROM tasks
@@ -117,10 +108,8 @@ ok 'when Snakemake is interrupted its jobs are cancelled, all at once'
 rm -f open.bats began.* drive.log
 
 # Both are killed, and both go on: with the jobs that ran, and those that wait.
-env "$mark" bats-mpi run --open -j 2 -- sh drive h/1 h/2 h/3 \
-    >out 2>err </dev/null & run=$!
-begun
-until grep -q "external jobid '3'" err; do sleep 0.05; done
+begin h/1 h/2 h/3
+within 60 grep -q "external jobid '3'" err
 kill -KILL $run $(cat pid)
 wait $run || :
 within 60 nobody_left
@@ -133,10 +122,8 @@ ok 'killed together, both go on with the jobs of before'
 rm -f open.bats began.* go ran h/*
 
 # Ctrl-C for both: Snakemake cancels its jobs, and its scripts are gone.
-env "$mark" bats-mpi run --open -j 2 -- sh drive h/1 h/2 h/3 \
-    >out 2>err </dev/null & run=$!
-begun
-until grep -q "external jobid '3'" err; do sleep 0.05; done
+begin h/1 h/2 h/3
+within 60 grep -q "external jobid '3'" err
 kill -INT $run $(cat pid)
 expect 130 wait $run
 touch go

@@ -1,25 +1,11 @@
 #!/bin/bash
 # Makeflow, and managers that submit to Slurm, in an open bag.
-. "$TOP/tests/mpi/lib.sh"
-PATH=$(dirname "$BATS_MPI"):$PATH
-unset BATS_SOCKET
+. "$TOP/tests/mpi/open.sh"
 
-# open_bag ARGUMENT...: a run on 3 workers, into out and err.
-open_bag() {
-    env "$mark" timeout -k 5 100 bats-mpi run --open -j 3 "$@" \
-        >out 2>err </dev/null
-}
-# classes: how many tasks there are of each, and their cores.
-classes() {
-    sqlite3 open.bats "SELECT json_extract(given, '$.class') || ' ' || count(*)
-        || ' ' || json_extract(given, '$.cores')
-        FROM submission GROUP BY json_extract(given, '$.class')"
-}
-
+needs makeflow
 # ---- Makeflow ----
 
-if command -v makeflow >/dev/null; then
-    cat >flow <<'F'
+cat >flow <<'F'
 export GREETING="hello you"
 CORES=2
 a:
@@ -29,20 +15,18 @@ b: a
 c: b
 	wc -l <b >c; test $CORES = 2
 F
-    export BATCH_QUEUE_CLUSTER_NAME=bats
-    export BATCH_QUEUE_CLUSTER_SUBMIT_COMMAND=bats-submit
-    export BATCH_QUEUE_CLUSTER_SUBMIT_OPTIONS='--env --cores ${CORES:-1}'
-    export BATCH_QUEUE_CLUSTER_SUBMIT_JOBNAME_VAR=-N
-    export BATCH_QUEUE_CLUSTER_REMOVE_COMMAND=bats-cancel
-    open_bag -- makeflow -T cluster flow
-    [ "$(cat a c)" = $'hello you\n2' ]
-    [ "$(classes)" = 'makeflow 3 2' ]
-    ! sqlite3 open.bats 'SELECT command FROM task' | grep PMIX
-    ok 'the rules of a Makeflow are tasks, with its environment'
-    rm -f open.bats
-else
-    skip 'the rules of a Makeflow are tasks' 'there is no makeflow'
-fi
+export BATCH_QUEUE_CLUSTER_NAME=bats
+export BATCH_QUEUE_CLUSTER_SUBMIT_COMMAND=bats-submit
+export BATCH_QUEUE_CLUSTER_SUBMIT_OPTIONS='--env --cores ${CORES:-1}'
+export BATCH_QUEUE_CLUSTER_SUBMIT_JOBNAME_VAR=-N
+export BATCH_QUEUE_CLUSTER_REMOVE_COMMAND=bats-cancel
+open_bag -j 3 -- makeflow -T cluster flow
+consists <(cat a c) 'hello you' 2
+test "$(paste -d' ' <(given class) <(given cores) | sort | uniq -c | xargs)" = \
+    '3 makeflow 2'
+expect 1 grep -q PMIX <(sql open.bats 'SELECT command FROM task')
+ok 'the rules of a Makeflow are tasks, with its environment'
+rm -f open.bats
 
 # ---- look-alikes of Slurm ----
 
@@ -84,18 +68,16 @@ scancel -Q $(cat four)
 sbatch -d afterok:$(cat id.1):$(cat id.1) --wrap='echo $PWD' -D w -o out
 ! sbatch --mem 900G --wrap true
 M
-open_bag -- bash manager
+open_bag -j 3 -- bash manager
 for i in 1 2 3; do
     [ "$(cat w/$i/.exitcode)" = $((i - 1)) ]
-    [ "$(cat w/$i/.command.log)" = $'it\'s .command.run 2 job\nbeside' ]
+    consists w/$i/.command.log "it's .command.run 2 job" beside
 done
-ok 'scripts for Slurm run with the cores and the output that they ask for'
 [ "$(sqlite3 open.bats "SELECT DISTINCT json_remove(given, '$.class')
     FROM submission WHERE task < 4")" = \
     '{"cores":2,"memory":"64M","limit":"00:10:00"}' ]
-sqlite3 open.bats 'SELECT given FROM submission' | grep -c '"class":"nf-say"' >n
-[ "$(cat n)" = 3 ]
-ok 'their needs and their time are those of tasks, and their name is the class'
+[ "$(given class | grep -c nf-say)" = 3 ]
+ok 'scripts for Slurm run with the cores, time, name and output they ask for'
 grep -qx '4 R' out
 [ -e named9-4 ]
 [ "$(cat w/out)" = "$PWD/w" ]

@@ -1,41 +1,22 @@
 #!/bin/bash
 # What goes wrong around an open bag: its clients, its driver, its record.
-. "$TOP/tests/mpi/lib.sh"
-PATH=$(dirname "$BATS_MPI"):$PATH
-unset BATS_SOCKET
-
-# open_bag ARGUMENT...: a run on 2 workers, into out and err.
-open_bag() {
-    env "$mark" timeout -k 5 200 bats-mpi run --open -j 2 "$@" \
-        >out 2>err </dev/null
-}
-states() { sqlite3 ${1-open.bats} "SELECT number || ' ' || state FROM tasks
-    ORDER BY number" | tr '\n' ','; }
-# served: a run without a driver, in the background, that accepts tasks.
-served() {
-    rm -f open.bats*
-    env "$mark" bats-mpi run --open -j 2 "$@" >out 2>err </dev/null & run=$!
-    export BATS_SOCKET=$PWD/open.bats.sock
-    until bats-submit --wait true 2>/dev/null; do sleep 0.05; done
-}
+. "$TOP/tests/mpi/open.sh"
 
 # ---- sockets ----
 
 touch file
-BATS_SOCKET=$PWD/file expect 3 bats-submit true 2>err
-grep -q 'no run listens at' err
-BATS_SOCKET=$(printf %0200d 0) expect 2 bats-submit true 2>err
-grep -q 'too long' err
+BATS_SOCKET=$PWD/file exits 3 'no run listens at' bats-submit true 2>err
+BATS_SOCKET=$(printf %0200d 0) exits 2 'too long' bats-submit true 2>err
 python3 -c 'import socket, time
 s = socket.socket(socket.AF_UNIX); s.bind("other"); s.listen()
 open("listens", "w"); c = s.accept()[0]; c.recv(10); c.close()' & other=$!
-until [ -e listens ]; do sleep 0.05; done
-BATS_SOCKET=$PWD/other expect 3 bats-submit true 2>err
+within 60 test -e listens
+BATS_SOCKET=$PWD/other exits 3 'ended before it answered' bats-submit true 2>err
 wait $other
-grep -q 'ended before it answered' err
 ok 'a socket of another kind is told in a sentence'
 
-served
+open_bag & run=$!
+listens
 if [ "$(id -u)" = 0 ]; then
     chmod 755 "$dir"
     chmod 666 open.bats.sock
@@ -62,7 +43,7 @@ fi
 
 (exec bats-submit --wait 'touch begun; until [ -e go ]; do sleep 0.05; done;
     touch ended' >/dev/null) & client=$!
-until [ -e begun ]; do sleep 0.05; done
+within 60 test -e begun
 kill -KILL $client
 wait $client 2>/dev/null || :
 python3 - <<'P' # half a request, and then it has gone
@@ -73,7 +54,7 @@ s.sendall(b'{"submit":"touch half"')
 P
 touch go
 bats-submit --wait true
-until [ -e ended ]; do sleep 0.05; done
+within 60 test -e ended
 [ ! -e half ]
 ok 'the task of a client that is killed runs to its end; half a request is none'
 
@@ -82,8 +63,7 @@ head -c 1000000 /dev/zero | tr '\0' x >long
 grep -q 'has 1000000 bytes' ids
 tail -n 1 ids | grep -qE '^[0-9]+$'
 { printf 'true '; head -c 120000 long; } >fits
-bats-submit --stdin <fits >ids
-grep -qE '^[0-9]+$' ids
+bats-submit --stdin <fits | grep -qE '^[0-9]+$'
 ok 'a command of a megabyte is refused, and the next one is not'
 bats-mpi close open
 wait $run
@@ -99,9 +79,8 @@ until [ -e begun2 ]; do sleep 0.05; done
 echo $$ >pid
 exec sleep 100
 D
-env "$mark" bats-mpi run --open -j 1 --record killed.bats -- sh driver \
-    >out 2>err </dev/null & run=$!
-until [ -s pid ]; do sleep 0.05; done
+{ open_bag -j 1 --record killed.bats -- sh driver || exit $?; } & run=$!
+within 60 test -s pid
 kill -KILL $(cat pid)
 touch go2
 expect 137 wait $run
@@ -133,7 +112,7 @@ done
 D
 exec bats-mpi run --open -j 2 -- sh driver
 F
-    env "$mark" timeout -k 5 100 unshare -m bash full >out 2>err </dev/null
+    env "$mark" timeout -k 5 200 unshare -m bash full >out 2>err </dev/null
     grep -q 'the record cannot be written' refusal
     [ "$(ls ran.* | wc -l)" = 20 ]
     [ "$(sort -u again | wc -l)" = 20 ]

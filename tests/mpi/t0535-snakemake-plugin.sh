@@ -2,11 +2,9 @@
 # The executor of src/python for Snakemake 8 and 9. Where the packages of these
 # are missing, as with Debian 12, fakes of their interface stand for them: they
 # call the executor as snakemake-interface-executor-plugins 9.3 does.
-. "$TOP/tests/mpi/lib.sh"
-PATH=$(dirname "$BATS_MPI"):$PATH
+. "$TOP/tests/mpi/open.sh"
 export PYTHONPATH=$TOP/src/python${PYTHONPATH:+:$PYTHONPATH}
 export PYTHONDONTWRITEBYTECODE=1
-unset BATS_SOCKET
 
 cat >Snakefile <<'S'
 rule total:

@@ -43,6 +43,15 @@ ended() {
 is_over() {
     [[ ! -e /proc/$1/stat || $(cat "/proc/$1/stat" 2>&1) == *') Z '* ]]
 }
+# finished: so do the run and the last job, in order.
+finished() {
+    ended $master 0
+    ended $worker 0
+}
+killed() {
+    kill -KILL $master
+    ended $master 137
+}
 # sleepers N: so many tasks that sleep for long are there.
 sleepers() {
     local n=0 pid
@@ -66,24 +75,20 @@ worker early
 early=$worker
 within 60 grep -q w-1 out
 worker later 3
-ended $master 0
+finished
 ended $early 0
-ended $worker 0
 done_once 40
 test ! -e door
-ok 'jobs join while the run goes on, every task is done once, all leave'
 test "$(cut -d' ' -f2 out | sort -u | xargs)" = 'w-1 w-2 w-3 w-4'
-ok 'each of their ranks is a machine'
 expect 1 grep -qE '[0-9a-f]{32}' err early.err later.err
-ok 'they keep the secret to themselves'
+ok 'jobs join while the run goes on, each rank as a machine, and all leave'
 
 master bag --memory 1G
 SLURM_MEM_PER_NODE=1023 worker small
 ended $worker 3
 grep -q 'on .* has 1047552 KiB of memory, and a task needs 1048576' small.err
 worker large
-ended $master 0
-ended $worker 0
+finished
 done_once 40
 ok 'a job does not join if its ranks cannot hold the tasks'
 
@@ -94,8 +99,7 @@ worker printer
 kill -STOP $master
 sleep 1
 kill -CONT $master
-ended $master 0
-ended $worker 0
+finished
 test "$(wc -lc <out | xargs)" = '30000 30030000'
 ok 'output of any length arrives whole'
 
@@ -117,16 +121,12 @@ ended $told 0
 kill -TERM $worker # mpirun tells its ranks
 ended $worker '.*'
 worker last
-ended $master 0
-ended $worker 0
+finished
 done_once 6
-ok 'what a job did that is killed, or told to end, is done by another'
 within 60 nobody_left
-ok 'and nothing is left of it'
-rm go
+ok 'what a job did that is killed, or told to end, is done by another'
 
-echo 'exec sleep 600' >bag
-echo 'exec sleep 600' >>bag
+yes 'exec sleep 600' | head -n 2 >bag
 master bag --silence 3s
 worker cut 2
 within 60 sleepers 2
@@ -135,8 +135,7 @@ ended $worker '1|3'
 within 60 sleepers 0
 grep -q 'rank 0: the master has been silent for too long' cut.err
 ok 'jobs that do not hear of the master end their tasks and themselves'
-kill -KILL $master
-ended $master 137
+killed
 
 # ---- another master ----
 
@@ -146,14 +145,12 @@ rm -f ran
 resumed --output stream:kept
 worker stays 3
 within 60 sleepers 3
-kill -KILL $master
-ended $master 137
+killed
 touch go
 within 60 sleepers 0 # nobody waits for what they do
 test ! -e ran
 resumed --output stream:kept
-ended $master 0
-ended $worker 0
+finished
 sort ran | diff - <(seq 4)
 grep -q 'all 4 tasks done' err
 ok 'a run that is resumed takes over the jobs of a master that is gone'
@@ -168,10 +165,6 @@ done >bag
 lines() { # FILE N
     [ "$(cat "$1" 2>/dev/null | wc -l)" -eq "$2" ]
 }
-killed() {
-    kill -KILL $master
-    ended $master 137
-}
 rm -f bag.bats
 resumed
 worker goes-on 3
@@ -185,31 +178,26 @@ resumed
 within 60 lines out 20002
 sort -n out | diff - <({ seq 20000; echo "$first"; echo "$second"; } | sort -n)
 within 60 lines begun 5
-ok 'results of a time without a master are not lost'
 grep -q 'worker job goes-on is back: ' err
-ok 'and it is told what a job brings'
 touch may.$third
 within 60 lines begun 6 # so all before that is on record
 killed
 touch may.{1,2,3,4,5,6,7}
 within 60 lines ended 6
 resumed
-ended $master 0
-ended $worker 0
+finished
 sort begun | diff - <(seq 7)
 grep -q 'all 7 tasks done' err
-ok 'no task that goes on without a master is run again'
 test "$(sql 'SELECT count(*), count(DISTINCT task) FROM execution
     WHERE attempt NOT NULL')" = '7|7'
 test "$(sql "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM happened
     WHERE what = 'found' GROUP BY session ORDER BY session)")" = 3,3
-"$BATS_MPI" record verify bag >out
-ok 'the record has each of them once, and agrees with itself'
+verb record verify bag
+ok 'results of a time without a master are not lost, and no task is run again'
 
-cat >bag <<'END'
-echo 1 >>begun; until test -e may.1; do sleep 0.05; done; echo 1
-echo 2 >>begun; until test -e may.2; do sleep 0.05; done; echo 2
-END
+for i in 1 2; do
+    echo "echo $i >>begun; until test -e may.$i; do sleep 0.05; done; echo $i"
+done >bag
 rm -f bag.bats begun may.*
 resumed
 worker away 2
@@ -223,9 +211,8 @@ within 60 lines begun 3
 kill -CONT $(alive | grep -vx $master)
 within 60 grep -q 'worker job away is back: 2 tasks go on' err
 touch may.1 may.2
-ended $master 0
+finished
 ended $away 0
-ended $worker 0
 lines begun 3
 sort out | diff - <(seq 2)
 test "$(sql 'SELECT count(*) FROM execution WHERE outcome = 0')" -eq 2
@@ -246,13 +233,12 @@ within 60 children 1
 killed
 within 60 children 0
 within 60 is_over "$(cat begun)"
-ok 'a task that must not run twice ends when the master is gone'
 touch may.1
 resumed
 ended $master 0
 ended $busy '0|3'
 ended $worker '0|3' # the run may be over before they are back
-ok 'nothing of a master that is gone stays with a job that has no task'
+ok 'a task that must not run twice ends when the master is gone, as an idle job does'
 rm may.1
 
 cp clusters.ini plain.ini
@@ -260,21 +246,17 @@ printf 'speed = 1000\nexpected = 5m\n' >>clusters.ini
 echo '@sleep 300' >bag
 begin bag --record fast.bats
 worker fast
-ended $master 0
-ended $worker 0
+finished
 test "$(sqlite3 fast.bats "SELECT json_extract(options,
     '\$.engine.expected_us[0]') FROM session")" -eq 300000000
-ok 'speed and expected of the clusters file count'
-
 sed 's/^ranks.*/&\nreliability = 0.5\nnoticed = 1s/' plain.ini >clusters.ini
 seq -f 'echo %g' 8 >bag
 begin bag --seed 1 --policy rr --record lost.bats
 worker loses
-ended $master 0
-ended $worker 0
+finished
 done_once 8
 "$BATS_MPI" log lost.bats | grep -q ' preempted '
-ok 'losses that the clusters file emulates are'
+ok 'speed, expected and emulated losses of the clusters file count'
 mv plain.ini clusters.ini
 
 touch go
@@ -287,8 +269,7 @@ within 60 sleepers 1
 kill -STOP $asleep
 touch go
 worker awake
-ended $master 0
-ended $worker 0
+finished
 done_once 3
 grep -q 'is lost: it has been silent for too long' err
 kill -CONT $asleep

@@ -5,7 +5,7 @@
 
 # simulate ARGUMENT...: into out and err.
 simulate() {
-    "$BATS_MPI" simulate "$@" >out 2>err </dev/null
+    verb simulate "$@"
 }
 
 # complains PATTERN: of that, on standard error only.

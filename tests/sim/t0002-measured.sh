@@ -48,7 +48,7 @@ mkdir sub
 cp joblog sub
 sed 's/file .*/file joblog/' scenario.ini >sub/s.ini
 rm joblog
-"$BATS_MPI" simulate sub/s.ini --csv >out 2>err
+verb simulate sub/s.ini --csv
 ok 'the file is beside the scenario'
 
 : >empty

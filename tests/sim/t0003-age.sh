@@ -9,7 +9,7 @@ ini '[run]; policy = bats; budget = 66; seeds = 1-20' \
     '[cluster demand]; machines = 10; charge = 0.6/h' \
     '[cluster preempt]; machines = 10; charge = 1/h for 2h, 0.25/h after' \
     >age.scn
-"$BATS_MPI" simulate age.scn --csv >out 2>err
+verb simulate age.scn --csv
 column() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++)
     if ($i == name) at = i; next } { print $at }' out; }
 test "$(column undone | sort -u)" = 0

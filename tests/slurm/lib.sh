@@ -1,6 +1,6 @@
 # Sourced by the tests that run in the testbed: starts it, with the test in it. A
 # test works in the directory of the testbed, which every node sees.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0" "$@"
 . "$TOP/tests/tap.sh"
 PATH=$(dirname "$BATS_MPI"):$PATH
 cd "$BED" || exit 1

@@ -6,44 +6,44 @@
 # has LINE...: each is a line of out, but for the number of blanks.
 has() {
     tr -s ' ' <out >squeezed
+    local line
     for line; do
-        grep -qFx "$line" squeezed || { echo "no line: $line" >>err; return 1; }
+        grep -qFx "$line" squeezed || note_failure 1 "no line: $line"
     done
+}
+# step SRUN-OPTION... -- ARGUMENT...: bats-mpi clusters.
+step() {
+    local options=()
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    srun --mpi=pmix "${options[@]}" bats-mpi clusters "${@:2}" >out 2>err
 }
 
 # Two CPUs of each node, one per rank; the first rank of fast1 is the master.
-srun --mpi=pmix -p fast -N2 -n6 --ntasks-per-node=3 bats-mpi clusters \
-    --ranks >out 2>err
+step -p fast -N2 -n6 --ntasks-per-node=3 -- --ranks
 has 'fast 5 5 8 40' 'fast: fast[1-2]' \
     ' machine rank: the job does not hold whole nodes' \
     'budget unlimited: no end of the job is known' \
     'Slurm job 1, billed 48 per hour for all that it holds'
 test "$(grep -c '^ *[0-5]  fast[12]  ' out)" -eq 6
 has " 0 fast1 0 0 $(tail -n 1 squeezed | cut -d' ' -f6 | tr -d ,)"
-grep -q '^ *1  fast1 .*, shared by 2 ranks$' out # rank 0 needs no share
-grep -q '^ *5  fast2 .*, shared by 3 ranks$' out
+# Rank 0 needs no share.
+finds out '^ *1  fast1 .*, shared by 2 ranks$' '^ *5  fast2 .*, shared by 3 ranks$'
 ok 'a rank charges the part of a node that it holds'
 
-srun --mpi=pmix -p slow -w slow[1-2] --exclusive -t 150 -N2 -n4 bats-mpi clusters >out 2>err
+whole='-p slow -w slow[1-2] --exclusive -t 150 -N2 -n4'
+step $whole --
 has 'slow 2 3 192 384' ' machine node: the job holds whole nodes' \
     'Slurm job 2, billed 384 per hour for all that it holds' \
     'window 1h: default'
 grep -q '^budget *960 billing-h: ' out # 2.5 hours
+step $whole -- --json
+holds '(.clusters[0] | .name == "slow" and .machines == 2 and .slots == 3 and
+    .charge == "192" and .machine == "node" and .hosts == "slow[1-2]") and
+    .window_s == 3600 and .budget == "960" and .currency == "billing-h" and
+    (.slurm.billing_per_hour | tonumber) == 384 and .end_s > 1e9 and
+    [.ranks[] | "\(.rank):\(.host)"] == ["0:slow1", "1:slow1", "2:slow2", "3:slow2"]' out
 ok 'whole nodes are machines; the budget is their worth until the end'
-srun --mpi=pmix -p slow -w slow[1-2] --exclusive -t 150 -N2 -n4 bats-mpi clusters --json \
-    >json 2>err
-perl -MJSON::PP -0777 -e '
-    my $r = decode_json(<STDIN>);
-    my $c = $r->{clusters}[0];
-    print join(" ", $c->{name}, @$c{qw(machines slots charge machine hosts)},
-        $r->{window_s}, @$r{qw(budget currency)},
-        $r->{slurm}{billing_per_hour}, $r->{end_s} > 1e9,
-        map { "$_->{rank}:$_->{host}" } @{$r->{ranks}}), "\n";' <json >out
-has 'slow 2 3 192 node slow[1-2] 3600 960 billing-h 384 1'\
-' 0:slow1 1:slow1 2:slow2 3:slow2'
-ok 'the same for programs'
-srun --mpi=pmix -p slow -w slow[1-2] --exclusive -t 150 -N2 -n4 bats-mpi clusters \
-    --machine rank --window 30m --budget 7 >out 2>err
+step $whole -- --machine rank --window 30m --budget 7
 has 'slow 3 3 48 144' ' machine rank: --machine' 'window 30m: --window' \
     'budget 7 billing-h: --budget'
 ok 'unless the user says otherwise'
@@ -54,9 +54,9 @@ account() {
     PATH=$BED/bin:$PATH srun --mpi=pmix -A phys -p slow --exclusive -N2 -n4 \
         bats-mpi "$@" >out 2>err
 }
-expect 2 account clusters --budget account
+exits 2 '--budget account: this Slurm keeps no accounts' \
+    account clusters --budget account
 test ! -s out
-grep -q -- '--budget account: this Slurm keeps no accounts' err
 ok 'where Slurm keeps no accounts there is no budget by account'
 mkdir bin
 cat >bin/scontrol <<SH
@@ -72,42 +72,38 @@ association() {
     echo "ClusterName=c Account=$1 UserName=$2 Partition= ID=5" \
         "ParentAccount=$3 Lft-Rgt=4-5 GrpTRESMins=cpu=N(1),$4 MaxJobs= "
 }
+# root LIMIT(USED): of the account above phys. budget_is LINE.
+root() { association root '' '' "billing=$1" >root; }
+budget_is() {
+    account clusters --budget account
+    has "budget $1"
+}
 {
     association phys '' 'root(1)' 'billing=90000(6000)'
     association phys "$(id -un)($(id -u))" '(null)(5)' 'billing=N(6000)'
 } >phys
-association root '' '' 'billing=40000(1000)' >root
-account clusters --budget account
-has 'budget 650 billing-h: account root: 1000 of 40000 billing-minutes are used'
-ok 'the least that is left of its account and those above it is the budget'
+root '40000(1000)'
+budget_is '650 billing-h: account root: 1000 of 40000 billing-minutes are used'
 echo '@sleep 1m' >short
-BATS_BUDGET=account account short --time-scale 3600 --json account.json
-test "$(perl -MJSON::PP -0777 -e 'print decode_json(<STDIN>)->{budget}' \
-    <account.json)" = 650
+BATS_BUDGET=account account short --time-scale 3600 --json report
+holds '.budget == "650"'
 grep -q 'the budget is what is left in account root: 1000 of' err
-ok 'also of a run'
-for i in $(seq 60); do echo '@sleep 10m'; done >many
-association root '' '' 'billing=80000(1000)' >root
+yes '@sleep 10m' | head -n 60 >many
+known='many --time-scale 3600 --profile profile'
+root '80000(1000)'
 account sample many --time-scale 3600 --save profile
-account many --time-scale 3600 --profile profile --budget account
+account $known --budget account
 grep -q 'is what is left in account root: 1000 of 80000 ' err
-ok 'and of one that chooses by it'
-association root '' '' 'billing=40000(40001)' >root
-account clusters --budget account
-has 'budget 0 billing-h: account root: 40001 of 40000 billing-minutes are used'
-ok 'nothing is left of an account that is used up'
-sed 's/billing=[0-9]*(/billing=N(/' phys >unlimited
-mv unlimited phys
-association root '' '' 'billing=N(1000)' >root
-account clusters --budget account
-has 'budget unlimited: account phys: no limit of billing-minutes is set'
-ok 'an account without a limit is said to have none'
-account many --time-scale 3600 --profile profile --record other \
-    --budget account
+root '40000(40001)'
+budget_is '0 billing-h: account root: 40001 of 40000 billing-minutes are used'
+ok 'the least that is left of its account and those above it is the budget'
+sed -i 's/billing=[0-9]*(/billing=N(/' phys
+root 'N(1000)'
+budget_is 'unlimited: account phys: no limit of billing-minutes is set'
+account $known --record other --budget account
 finds err 'left after' 'budget unlimited'
-ok 'and a run goes on with that'
-printf '[run]\ncurrency = SU\n[cluster slow]\nmachine = node\ncharge = 3/h\n' \
-    >su.ini
+ok 'an account without a limit is said to have none, and a run goes on with that'
+ini '[run]; currency = SU' '[cluster slow]; machine = node; charge = 3/h' >su.ini
 exits 2 'the charges are in SU' account clusters --budget account -c su.ini
 ok 'money that is not what Slurm bills is not taken for it'
 
@@ -126,33 +122,26 @@ step clusters --clusters saved.ini >again 2>>err &&
 step bag --time-scale 3600 --quiet --json found.json 2>>err &&
 step bag --time-scale 3600 --quiet --json read.json -c saved.ini 2>>err
 SH
-for i in $(seq 50); do echo '@sleep 10m'; done >bag
+yes '@sleep 10m' | head -n 50 >bag
 submit -o job.out job.sh || { cat job.out >>err; false; }
-ok 'a heterogeneous job runs without a clusters file'
 test ! -s none
 grep -q '^bats-mpi: missing.ini: No such file or directory$' missing
-ok 'a file that is not there is named, and all ranks leave'
+ok 'a heterogeneous job runs without a clusters file; one that is missing is named'
 has 'fast 2 2 512 1024' 'slow 4 4 3 12' 'total 6 6 1036' 'fast: fast[1-2]' \
     'slow: slow1' ' machine node: the job holds whole nodes' \
     ' machine rank: the job does not hold whole nodes'
 grep -q 'billed 1036 per hour' out
 ok 'its partitions are clusters, each with its machines and charges'
-head -n 4 again >head
-head -n 4 out | diff - head >>err
-ok 'what was saved is read back as it was'
+head -n 4 out | diff - <(head -n 4 again) >>err
 for file in found read; do
-    perl -MJSON::PP -0777 -e '
-        my $r = decode_json(<STDIN>);
-        print join(" ", map { "$_->{name} $_->{charge} $_->{machines}" }
-            @{$r->{clusters}}), "\n";' <$file.json
-done >runs
-test "$(uniq runs | wc -l)" -eq 1
-test "$(head -n 1 runs)" = 'fast 512 2 slow 3 4'
-ok 'and a run with it is charged the same'
+    test "$(jq -r '.clusters[] | "\(.name) \(.charge) \(.machines)"' $file.json |
+        xargs)" = 'fast 512 2 slow 3 4'
+done
+ok 'what was saved is read back, and a run with it is charged the same'
 
 # With its own allocation srun has other names for the components.
-printf '[cluster %s]\npartition = %s\ncharge = %d\n' fast fast 8 slow slow 3 \
-    >parts.ini
+ini '[cluster fast]; partition = fast; charge = 8' \
+    '[cluster slow]; partition = slow; charge = 3' >parts.ini
 # Slurm 22.05's srun of two components may wait for ever: for its own child
 # before a rank begins, or for a thread of its PMIx plugin when all have left.
 for try in 1 2 3; do
@@ -176,34 +165,26 @@ run() { srun --mpi=pmix bats-mpi long --time-scale 600 --json "$@"; }
 run 1.json --time-limit 90m; echo $? >codes
 run 2.json --resume; echo $? >>codes
 SH
-for i in 1 2 3; do echo '@sleep 1h'; done >long
+yes '@sleep 1h' | head -n 3 >long
 submit -o job.out limit.sh
 cp job.out err
-field() {
-    perl -MJSON::PP -0777 -e 'my $r = decode_json(<STDIN>);
-        print $r->{$ARGV[0]}' "$1" <"$2"
-}
-test "$(cat codes | xargs)" = '5 0'
+consists codes 5 0
 grep -q 'the Slurm job ends at 20' err
 ok 'a run knows when its job ends, and a session resumes in it'
 # Up to 30 windows of an hour in three minutes, at 192.
-test "$(field budget 1.json)" -le 5760
-test "$(field budget 1.json)" -gt 2880
-test "$(field budget 2.json)" -le $((5760 + $(field charged 1.json)))
-test "$(field budget 2.json)" -gt $((192 + $(field charged 1.json)))
+holds '.budget | tonumber | . <= 5760 and . > 2880' 1.json
+spent=$(json .charged 1.json)
+holds ".budget | tonumber | . <= 5760 + $spent and . > 192 + $spent" 2.json
 ok 'the budget of a session that resumes is its own'
 
 # Without Slurm's commands.
 printf '#!/bin/sh\necho "no such thing" >&2; exit 1\n' >scontrol
 chmod +x scontrol
-PATH=$BED:$PATH srun --mpi=pmix -p fast -N1 -n2 bats-mpi clusters >out 2>err
-PATH=$BED:$PATH expect 2 srun --mpi=pmix -p fast -N1 -n2 bats-mpi clusters \
-    --budget account >unknown 2>unknown.err
-rm scontrol
-grep -q '^Slurm *does not say what job .* holds: .*no such thing' out
-grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out
-ok 'where Slurm does not tell, a core-hour is 1, and it is said'
-test ! -s unknown
-grep -q 'Slurm has no information about job [0-9]* (.*no such thing' unknown.err
-ok 'nor is the account known then'
+PATH=$BED:$PATH step -p fast -N1 -n2 --
+finds out '^Slurm *does not say what job .* holds: .*no such thing' \
+    'charge *[0-9]* core-h per window: 1 per core-hour, '
+PATH=$BED:$PATH exits 2 'Slurm has no information about job [0-9]* (.*no such thing' \
+    step -p fast -N1 -n2 -- --budget account
+test ! -s out
+ok 'where Slurm does not tell, a core-hour is 1, the account unknown, and it is said'
 done_testing

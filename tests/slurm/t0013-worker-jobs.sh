@@ -29,7 +29,11 @@ lines() { # N: so many tasks have printed something
 
 # ---- in order ----
 
-for i in $(seq 60); do echo "echo $i \$BATS_CLUSTER \$(hostname); sleep 0.2"
+# After eight of them the others wait for the job in the other partition.
+for i in $(seq 60); do
+    echo "echo $i \$BATS_CLUSTER \$(hostname); echo >>on.\$BATS_CLUSTER;" \
+        '[ $(cat on.* | wc -l) -le 8 ] ||' \
+        'until [ -e on.fast ]; do sleep 0.1; done'
 done >bag
 master bag
 worker slow 2 4

@@ -1,11 +1,11 @@
 #!/bin/bash
 # Tasks that need memory and GPUs, on jobs that are bought.
 . "$TOP/tests/slurm/lib.sh"
+. "$TOP/tests/slurm/alloc.sh"
 
 # The nodes have 1000M each; fast1 and fast2 have two GPUs.
 buy() {
-    bats-mpi alloc "$@" --host 10.77.0.1 --poll 1s -b 100 --max-jobs 2 \
-        --window 30s >out 2>err
+    alloc "$@" -b 100 --max-jobs "${most-2}" --window 30s
 }
 
 cat >gpus <<'END'
@@ -21,38 +21,32 @@ for gpu in $list; do rmdir "$BED/gpu.$(hostname).$gpu"; done
 END
 {
     echo '#BATS gpus=1 memory=100M'
-    for i in $(seq 5); do echo 'bash gpus 1'; done
-    echo '#BATS gpus=2'
-    echo 'bash gpus 2'
+    yes 'bash gpus 1' | head -n 5
+    printf '%s\n' '#BATS gpus=2' 'bash gpus 2'
 } >bag
+all='1 1 200 fast,2 1 200 fast,3 1 200 fast,4 1 200 fast,5 1 200 fast,6 2 200 fast,'
 buy bag -p fast,slow --slots 2
 grep -q 'partition slow is not used: none of its nodes can hold any' err
-ok 'a partition whose nodes can hold none of the tasks is not used'
-test "$(sort out | tr '\n' ',')" = \
-    '1 1 200 fast,2 1 200 fast,3 1 200 fast,4 1 200 fast,5 1 200 fast,6 2 200 fast,'
-ok 'the jobs request what their tasks need, and each task has GPUs of its own'
-buy bag -p fast --slots 2 --nodes 2 --max-jobs 1 --record nodes.bats
-test "$(sort out | tr '\n' ',')" = \
-    '1 1 200 fast,2 1 200 fast,3 1 200 fast,4 1 200 fast,5 1 200 fast,6 2 200 fast,'
-ok 'likewise on a job of two nodes, where each has its own GPUs'
+test "$(sort out | tr '\n' ',')" = "$all"
+most=1 buy bag -p fast --slots 2 --nodes 2 --record nodes.bats
+test "$(sort out | tr '\n' ',')" = "$all"
 buy bag -p fast --slots 2 --dry-run
 grep -q -- ' --mem=200M --gres=gpu:2 ' out
-ok 'as --dry-run says'
+ok 'jobs of one or two nodes request what tasks need, and each has GPUs of its own'
 
 before=$(sbatch --parsable --hold --wrap true)
 printf '%s\n' true '#BATS memory=1001M' true >large
-expect 2 buy large -p slow --slots 2 --record large.bats
-grep -q 'large: task 2, line 3, needs 1001M of memory; the largest machine, slow-1, has 1000M' err
+exits 2 'large: task 2, line 3, needs 1001M of memory; the largest machine, slow-1, has 1000M' \
+    buy large -p slow --slots 2 --record large.bats
 printf '%s\n' '#BATS gpus=3' true >three
-expect 2 buy three -p fast,slow --slots 4 --record three.bats
-grep -q 'task 1, line 2, needs 3 GPUs; the largest machine, fast-1, has 2 GPUs' err
+exits 2 'task 1, line 2, needs 3 GPUs; the largest machine, fast-1, has 2 GPUs' \
+    buy three -p fast,slow --slots 4 --record three.bats
 after=$(sbatch --parsable --hold --wrap true)
 test $((after - before)) -eq 1
 ok 'what no job can hold is refused before a job is submitted'
 
 # Half of what it needs on each of two slots: the jobs request the room.
-printf '%s\n' '#BATS memory=30M' \
-    '{ head -c 60M /dev/zero; sleep 1.5; } | tail -n 1 >/dev/null; echo $SLURM_MEM_PER_NODE' >grows
+printf '%s\n' '#BATS memory=30M' '{ head -c 60M /dev/zero; [ $BATS_ATTEMPT -gt 1 ] || sleep 1000; } | tail -n 1 >/dev/null; echo $SLURM_MEM_PER_NODE' >grows
 buy grows -p slow --slots 2 --memory-limit --retry-memory 3
 test "$(cat out)" = 90
 test "$(bats-mpi tasks --json grows | jq .attempts)" -eq 2
@@ -63,11 +57,11 @@ ok 'a task that holds too much is killed, and tried again with more'
 buy bag -p fast --slots 2 --dry-run --sbatch '--mem=300M --gres=gpu:x:2'
 grep -q -- '--mem=300M --gres=gpu:x:2 ' out
 expect 1 grep -q -- '--mem=200M' out
-expect 2 buy bag -p fast --slots 2 --sbatch --mem=50M --record small.bats
-grep -q 'task 1, line 2, needs 1 GPU and 100M of memory; the largest machine, fast-1, has 50M' err
-printf '%s\n' '#BATS gpus=1' 'echo $BATS_TASK_ID $CUDA_VISIBLE_DEVICES; sleep 1' \
-    'echo $BATS_TASK_ID $CUDA_VISIBLE_DEVICES; sleep 1' >numbered
-buy numbered -p slow --slots 2 --max-jobs 1 --gpus-per-node 2
+exits 2 'task 1, line 2, needs 1 GPU and 100M of memory; the largest machine, fast-1, has 50M' \
+    buy bag -p fast --slots 2 --sbatch --mem=50M --record small.bats
+task='echo $BATS_TASK_ID $CUDA_VISIBLE_DEVICES; sleep 1'
+printf '%s\n' '#BATS gpus=1' "$task" "$task" >numbered
+most=1 buy numbered -p slow --slots 2 --gpus-per-node 2
 test "$(cut -d' ' -f2 out | sort | tr '\n' ' ')" = '0 1 '
 ok '--sbatch and --gpus-per-node say what nodes have'
 
@@ -83,39 +77,22 @@ sleep 0.5
 END
     printf '%s\n' '#BATS cores=2' 'bash where' '#BATS cores=1' 'bash where' \
         'bash where' >bound
-    (unset OMP_NUM_THREADS; buy bound -p slow --slots 2 --max-jobs 1)
+    (unset OMP_NUM_THREADS; most=1 buy bound -p slow --slots 2)
     grep -qx '1 2 0-1 3' out
     test "$(grep '^[23] ' out | cut -d' ' -f2- | sort | tr '\n' ',')" = \
         '1 0 1,1 1 2,'
     ok 'tasks are bound to the cores of their ranks on the node of a job'
 fi
 
-cat >nested.c <<'C'
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv)
+nested
 {
-    int rank, n, sum;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &n);
-    MPI_Reduce(&rank, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        printf("%d of %d\n", sum, n);
-    return MPI_Finalize();
-}
-C
-if ${MPICC:-mpicc} -o nested nested.c 2>err; then
-    cat >mpi <<END
-#BATS cores=4
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; OMPI_MCA_rmaps_base_oversubscribe=1 ${MPIRUN:-mpirun} -n 4 ./nested
-END
-    buy mpi -p slow --slots 4 --max-jobs 1
-    test "$(cat out)" = '6 of 4'
-    ok 'an MPI program of four ranks runs in a task of four cores of a job'
-else
-    skip 'an MPI program runs in a task of a job' 'mpicc does not work'
-fi
+    echo '#BATS cores=4'
+    echo "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;" \
+        "OMPI_MCA_rmaps_base_oversubscribe=1 ${MPIRUN:-mpirun} -n 4 ./nested"
+} >mpi
+most=1 buy mpi -p slow --slots 4
+test "$(cat out)" = '6 of 4'
+ok 'an MPI program of four ranks runs in a task of four cores of a job'
 
 # Only names: the tasks of a job whose ranks see no GPU would have none.
 printf '%s\n' '#BATS gpus=1' true >hidden
@@ -130,8 +107,8 @@ PATH=${PATH#*:} exec sbatch "$@"
 END
 chmod +x bin/sbatch
 PATH=$PWD/bin:$PATH
-expect 3 buy hidden -p fast --slots 1 --record hidden.bats
-grep -q 'VISIBLE_DEVICES names 0 GPUs of fast. instead of 1' err
+exits 3 'VISIBLE_DEVICES names 0 GPUs of fast. instead of 1' \
+    buy hidden -p fast --slots 1 --record hidden.bats
 grep -q 'no more jobs are asked for in partition fast' err
 ok 'a job that has less than it requested does not join'
 done_testing
