@@ -90,6 +90,17 @@ ini() {
     printf '%s\n' "$@" | sed 's/; */\n/g'
 }
 
+# seconds DURATION...: what 1h2m3s and the like are, a line each.
+seconds() {
+    printf '%s\n' "$@" | awk '
+        BEGIN { worth["d"] = 86400; worth["h"] = 3600; worth["m"] = 60; worth["s"] = 1 }
+        {
+            for (n = 0; match($0, /^[0-9.]+[dhms]/); $0 = substr($0, RLENGTH + 1))
+                n += substr($0, 1, RLENGTH - 1) * worth[substr($0, RLENGTH, 1)]
+            print n
+        }'
+}
+
 # chain N COMMAND: a bag of so many tasks, t1, t2 ..., that wait for one another.
 chain() {
     local i after=

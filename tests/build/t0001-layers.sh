@@ -4,112 +4,68 @@
 
 # layers OBJECT...: of the tree in src, here.
 layers() {
-    (cd "$TOP" && SRC=$dir/src sh tests/build/check-layers.sh "$@") >out 2>&1
+    (cd "$TOP" && SRC=$dir/src sh tests/build/check-layers.sh "$@") >out 2>err
 }
 
-# offends NAME: a tree with the source on standard input as src/engine/bad.c
-# (or $2) is refused, with the offence named ($3).
+# offends FILE SAYS SOURCE: a tree with this source is refused, with the offence
+# named. One of the engine, as src/engine/bad.c, is compiled.
 offends() {
-    name=$1 file=${2:-src/engine/bad.c} says=$3
     rm -rf src
-    mkdir -p "$(dirname "$file")"
-    cat >"$file"
+    mkdir -p "$(dirname "src/$1")"
+    echo "$3" >"src/$1"
     : >empty.c
-    ${CC:-cc} -O2 -c -o bad.o empty.c
-    case $file in *engine/bad.c) ${CC:-cc} -O2 -c -o bad.o "$file" ;; esac
-    expect 1 layers "$dir/bad.o"
-    grep -q "$says" out
-    ok "$name"
+    ${CC:-cc} -O2 -c -o bad.o $([ $1 = engine/bad.c ] && echo src/$1 || echo empty.c)
+    exits 1 "$2" layers "$dir/bad.o"
 }
-
-offends 'a clock in the engine is refused' '' 'refers to time' <<'C'
-#include <time.h>
+include() { # FILE SAYS HEADER
+    offends "$1" "$2" "#include \"$3\""
+}
+offends engine/bad.c 'refers to time' '#include <time.h>
 long now(void);
-long now(void) { return time(NULL); }
-C
-offends 'printing in the engine is refused' '' 'refers to puts' <<'C'
-#include <stdio.h>
+long now(void) { return time(NULL); }'
+offends engine/bad.c 'refers to puts' '#include <stdio.h>
 void say(void);
-void say(void) { printf("hello\n"); }
-C
-offends 'a variable in the engine is refused' '' 'has a variable, calls' <<'C'
-static int calls;
+void say(void) { printf("hello\n"); }'
+offends engine/bad.c 'has a variable, calls' 'static int calls;
 int count(void);
-int count(void) { return ++calls; }
-C
-offends 'a sibling is refused' src/input/bad.c 'may not include proto/' <<'C'
-#include "proto/message.h"
-C
-offends 'a higher layer is refused' src/exec/bad.c 'may not include run/' <<'C'
-#include "run/run.h"
-C
-offends 'a plan that asks an estimate is refused' src/plan/bad.c \
-    'may not include bats/stats.h' <<'C'
-#include "bats/stats.h"
-C
-offends 'mpi.h outside src/run is refused' src/cli/bad.c 'only run may' <<'C'
-#include <mpi.h>
-C
-offends "a batch system's variable outside src/site is refused" \
-    src/run/bad.c 'only site may ask for SLURM_' <<'C'
-const char *job = getenv("SLURM_JOB_ID");
-C
-offends 'a state that asks an advisor is refused' src/engine/state/bad.c \
-    'state may not include engine/tail/tail.h' <<'C'
-#include "engine/tail/tail.h"
-C
-offends 'advisors that know each other are refused' src/engine/tail/bad.c \
-    'tail may not include engine/order/order.h' <<'C'
-#include "engine/order/order.h"
-C
-offends 'an advisor that changes the state is refused' \
-    src/engine/policy/bad.c 'policy may only ask' <<'C'
-#include "engine/state/moves.h"
-C
-offends 'a state that names a policy is refused' src/engine/state/bad.c \
-    'names a policy' <<'C'
-bool is_expert = o->policy == &bats_policy_expert;
-C
-offends 'a policy that names a tail is refused' src/engine/policy/bad.c \
-    'names a tail' <<'C'
-e->tail = o->policy->sends_instances ? &tail_expert : tail_find(o->tail);
-C
-offends 'a state that knows a tail by its option is refused' \
-    src/engine/state/bad.c 'names a tail' <<'C'
-bool any = o->tail != BATS_TAIL_NONE;
-C
-offends 'one that names a billing model is refused' src/engine/state/bad.c \
-    'asks how machines are billed' <<'C'
-if (o->billing.model == BATS_BILLING_USE)
-C
-offends 'a report that asks for a billing model is refused' \
-    src/report/bad.c 'asks how machines are billed' <<'C'
-bool by_window = platform->billing == BATS_BILLING_WINDOW;
-C
-# circles NAME SAYS: the tree in src and the objects here are refused.
-circles() {
-    expect 1 layers "$dir"/*.o
-    grep -q "$2" out
-    ok "$1"
-}
+int count(void) { return ++calls; }'
+ok 'clocks, printing and variables in the engine are refused'
+include input/bad.c 'may not include proto/' proto/message.h
+include exec/bad.c 'may not include run/' run/run.h
+include plan/bad.c 'may not include bats/stats.h' bats/stats.h
+include engine/state/bad.c 'state may not include engine/tail/tail.h' engine/tail/tail.h
+include engine/tail/bad.c 'tail may not include engine/order/order.h' engine/order/order.h
+include engine/policy/bad.c 'policy may only ask' engine/state/moves.h
+offends cli/bad.c 'only run may' '#include <mpi.h>'
+ok 'a sibling, a higher layer, a plan that asks an estimate and so on are refused'
+offends run/bad.c 'only site may ask for SLURM_' \
+    'const char *job = getenv("SLURM_JOB_ID");'
+offends engine/state/bad.c 'names a policy' \
+    'bool is_expert = o->policy == &bats_policy_expert;'
+offends engine/policy/bad.c 'names a tail' \
+    'e->tail = o->policy->sends_instances ? &tail_expert : tail_find(o->tail);'
+offends engine/state/bad.c 'names a tail' 'bool any = o->tail != BATS_TAIL_NONE;'
+offends engine/state/bad.c 'asks how machines are billed' \
+    'if (o->billing.model == BATS_BILLING_USE)'
+offends report/bad.c 'asks how machines are billed' \
+    'bool by_window = platform->billing == BATS_BILLING_WINDOW;'
+ok 'who asks for, or names, what is not for that room is refused'
 
 rm -rf src *.o
 mkdir -p src/sim
 echo '#include "sim/b.h"' >src/sim/a.h
 echo '#include "sim/a.h"' >src/sim/b.h
 ${CC:-cc} -c -o empty.o empty.c
-circles 'files that include each other are refused' 'sim/a.h: includes itself'
-
+exits 1 'sim/a.h: includes itself' layers "$dir/empty.o"
 rm src/sim/a.h
 : >src/sim/b.h
 echo 'int b(void); int a(void); int a(void) { return b(); }' >a.c
 echo 'int b(void); int a(void); int b(void) { return a(); }' >b.c
 ${CC:-cc} -O0 -c -o a.o a.c
 ${CC:-cc} -O0 -c -o b.o b.c
-circles 'objects that call each other are refused' 'a.o: calls itself'
-expect 1 layers "$dir/empty.o" -- "$dir/a.o" "$dir/b.o"
-grep -q 'a.o: calls itself' out
-ok 'so are those of the layers above libbats'
+exits 1 'a.o: calls itself' layers "$dir/empty.o" "$dir/a.o" "$dir/b.o"
+exits 1 'a.o: calls itself' layers "$dir/empty.o" -- "$dir/a.o" "$dir/b.o"
+ok 'files that include, or objects that call, each other are refused'
 
 # And what the engine may do is let through.
 rm -rf src

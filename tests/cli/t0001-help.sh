@@ -1,68 +1,40 @@
 #!/bin/bash
 # bats-mpi tells about itself, and about mistakes. No launcher.
-. "$TOP/tests/mpi/lib.sh"
-
-# alone ARGUMENT...: without a launcher.
-alone() {
-    verb "$@"
-}
+. "$TOP/tests/tap.sh"
+needs groff fish zsh
 
 # ---- help ----
 
-for page in '--help' 'run --help' 'plan --help' 'simulate --help' 'output --help' '-h' 'bag.txt --help' \
-    'status --help' 'log --help' 'tasks --help' 'why --help' 'record --help'
-do
-    # shellcheck disable=SC2086
-    alone $page
+for page in --help -h 'bag.txt --help' 'run --help' 'plan --help' 'simulate --help' \
+    'output --help' 'status --help' 'log --help' 'tasks --help' 'why --help' \
+    'record --help'; do
+    verb $page
     grep -q '^Usage: bats-mpi' out
     test ! -s err
-    ok "bats-mpi $page goes to standard output, exit 0"
 done
-alone run --help
-for word in --clusters --budget --window --policy --time-scale --seed \
-    --grace --monitor --results --tag --joblog --json --quiet --dry-run \
-    --master-works --output --max-output --silence 'Exit codes' Examples; do
-    grep -q -- "$word" out || echo "$word" >>missing
-done
-test ! -e missing
-ok 'run --help has every option, examples and the exit codes'
-
-alone --version
-grep -q '^bats-mpi [0-9]' out
-grep -qE 'Open MPI|MPICH' out
-grep -q 'GPL-3.0-or-later' out
-ok '--version has the version, the MPI library and the licence'
-
 # A launcher's directory that cannot be used would make MPI_Init fail.
-TMPDIR=/nonexistent OMPI_MCA_orte_tmpdir_base=/nonexistent alone run --help
-ok 'help does not start MPI'
-
-alone run --help
-grep -qE -- '--tail .*\|migrate\|soonest$' out
-ok 'the choices of an option are shown whole'
+TMPDIR=/nonexistent OMPI_MCA_orte_tmpdir_base=/nonexistent verb run --help
+finds out --clusters --budget --window --policy --time-scale --seed --grace \
+    --monitor --results --tag --joblog --json --quiet --dry-run --master-works \
+    --output --max-output --silence 'Exit codes' Examples \
+    '--tail .*|migrate|soonest$'
+ok 'help is whole, goes to standard output, and does not start MPI'
+verb --version
+finds out '^bats-mpi [0-9]' 'Open MPI\|MPICH' 'GPL-3.0-or-later'
+ok '--version has the version, the MPI library and the licence'
 
 # ---- man page and completion ----
 
-alone --man
+verb --man
 head -n 1 out | grep -q '^\.TH BATS'
-ok '--man prints a man page'
-if command -v groff >/dev/null; then
-    groff -man -Tascii -P-bcu -ww out >page 2>complaints
-    test ! -s complaints
-    grep -q '^SYNOPSIS' page
-    ok 'groff has nothing to say against it'
-else
-    skip 'groff has nothing to say against it' 'no groff'
-fi
-
-alone --man alloc
+groff -man -Tascii -P-bcu -ww out >page 2>complaints
+test ! -s complaints
+grep -q '^SYNOPSIS' page
+verb --man alloc
 finds out '^\.TH BATS.*alloc 1 ' 'max.*jobs'
-alone help alloc
-cp out help
-alone alloc --help
-cmp help out
-expect 2 alone help nonsense
-ok 'each verb has a page of its own, and help'
+"$BATS_MPI" help alloc | cmp - <("$BATS_MPI" alloc --help)
+expect 2 verb help nonsense
+ok '--man prints man pages that groff likes; each verb has one, and help'
 
 # offers WORD...: what bash offers for the last of them.
 PATH=$(dirname "$BATS_MPI"):$PATH
@@ -85,20 +57,14 @@ test "$(offers status ba)" = 'bag.txt '
 test "$(offers record '')" = 'recover verify '
 test "$(offers record verify ba)" = 'bag.txt '
 ok 'bash completes verbs, options, choices and files'
-if command -v fish >/dev/null; then
-    bats-mpi --completion fish >bats-mpi.fish
-    HOME=$PWD fish -c 'source bats-mpi.fish
-        complete -C "bats-mpi alloc --sys"
-        complete -C "bats-mpi run --policy bk"' >out 2>err
-    finds out '^--system	' '^bkp'
-    ok 'so does fish'
-else
-    skip 'so does fish' 'no fish'
-fi
+bats-mpi --completion fish >bats-mpi.fish
+HOME=$PWD fish --no-config -c 'source bats-mpi.fish
+    complete -C "bats-mpi alloc --sys"
+    complete -C "bats-mpi run --policy bk"' >out 2>err
+finds out '^--system	' '^bkp'
 # zsh completes only at a terminal: its functions are called with stand-ins.
-if command -v zsh >/dev/null; then
-    bats-mpi --completion zsh >_bats-mpi
-    cat >try.zsh <<'ZSH'
+bats-mpi --completion zsh >_bats-mpi
+cat >try.zsh <<'ZSH'
 compdef() { }
 _describe() { print -l -- "${(@P)2}" }
 _files() { print files }
@@ -108,26 +74,20 @@ _bats_mpi
 words=(bats-mpi run --clusters ba) CURRENT=4
 _bats_mpi
 ZSH
-    zsh -f try.zsh >out 2>err
-    grep -q '^--system:' out
-    tail -n 1 out | grep -qx files
-    ok 'and zsh'
-else
-    skip 'and zsh' 'no zsh'
-fi
+zsh -f try.zsh >out 2>err
+grep -q '^--system:' out
+tail -n 1 out | grep -qx files
+ok 'so do fish and zsh'
 
 # ---- mistakes ----
 
 # refuses PATTERN ARGUMENT...: exit 2, the pattern, and nothing on stdout.
 refuses() {
-    pattern=$1
-    shift
-    expect 2 alone "$@"
+    exits 2 "$1" verb "${@:2}"
     test ! -s out
-    grep -qe "$pattern" err
-    ok "refused with exit 2: bats-mpi $*"
 }
 echo true >bag.txt
+: >empty
 refuses 'bag of tasks is missing'
 refuses "Try 'bats-mpi run --help'" --nonsense bag.txt
 refuses 'no option --nonsense' --nonsense bag.txt
@@ -147,7 +107,7 @@ refuses '/nonexistent/json' bag.txt --json /nonexistent/json
 refuses '/dev/null/there' bag.txt --results /dev/null/there
 refuses '/dev/null/there' bag.txt --output stream:/dev/null/there
 refuses '--max-output: ' bag.txt --max-output 0
-: >empty
 refuses '^bats-mpi: empty: ' empty
+ok 'mistakes are refused with exit 2'
 
 done_testing

@@ -62,12 +62,7 @@ END
 run -q wing.pln
 test "$(ls out.* | wc -l)" -eq 12
 test "$(sort out | uniq -c | tr -s ' ')" = ' 12 data'
-cat >expected <<'END'
-A=0 B=it's / $angled 7
-args it's / 0 x1.dat last
-oops
-END
-cmp out.7 expected
+consists out.7 "A=0 B=it's / \$angled 7" "args it's / 0 x1.dat last" oops
 test -z "$(find tmp -name 'bats-*')"
 ok 'a plan of the later dialect runs, and leaves nothing behind'
 
@@ -84,16 +79,11 @@ task main
 endtask
 END
 run -q jobs.pln
-test "$(sort out)" = '0007 3 a b 5 1
-0009 1 c 5 2'
+consists <(sort out) '0007 3 a b 5 1' '0009 1 c 5 2'
 ok 'jobs select among variables'
 
-cat >two.pln <<'END'
-parameter name text select anyof "plain" "it's"
-task main
-    exec echo "$name"
-endtask
-END
+printf '%s\n' 'parameter name text select anyof "plain" "it'\''s"' 'task main' \
+    'exec echo "$name"' endtask >two.pln
 cat >sweep.sh <<'END'
 #!/bin/sh
 #SBATCH --ntasks=4
@@ -102,12 +92,8 @@ cat >sweep.sh <<'END'
 echo "$rate $seed ${0##*/}"
 END
 run -q sweep.sh
-test "$(cut -d' ' -f1,3 out | sort)" = '0.1 sweep.sh
-0.1 sweep.sh
-0.2 sweep.sh
-0.2 sweep.sh
-0.3 sweep.sh
-0.3 sweep.sh'
+test "$(cut -d' ' -f1,3 out | sort | uniq -c | xargs)" = \
+    '2 0.1 sweep.sh 2 0.2 sweep.sh 2 0.3 sweep.sh'
 sort out >before
 run -q sweep.sh
 sort out | cmp - before
@@ -121,13 +107,8 @@ test "$(grep -c '^name=' out)" -eq 2
 grep -q "^name='it'\\\\''s' .*" out
 ok '--dry-run prints the commands of all points, with their variables'
 
-cat >slow.pln <<'END'
-parameter x 1
-task main
-    exec touch begun
-    exec sleep 600
-endtask
-END
+printf '%s\n' 'parameter x 1' 'task main' 'exec touch begun' 'exec sleep 600' \
+    endtask >slow.pln
 "$BATS_MPI" run -q slow.pln >out 2>err &
 within 60 eval '[ -n "$(find tmp -name begun)" ]'
 kill -TERM $!
@@ -135,70 +116,37 @@ wait $! || :
 test -z "$(find tmp -name 'bats-*')"
 ok 'a job that is told to stop takes its directory along'
 
-# refuses WHERE-AND-WHAT: says so about the plan on standard input.
+# refuses WHERE-AND-WHAT PLAN: says so about the plan.
 refuses() {
-    cat >bad.pln
+    printf "$2\n" >bad.pln
     expect 2 run bad.pln
     grep -qF -e "bad.pln:$1" err || note_failure 1 "no '$1' in: $(cat err)"
 }
-refuses "1:37: expected a number, found the end of the statement" <<'END'
-parameter x integer range from 1 to 
-END
-refuses "1:32: expected an integer, found '1.5'" <<'END'
-parameter x integer range from 1.5 to 2
-END
-refuses "2:25: expected step, points or the end of the statement, found 'by'" <<'END'
-parameter x float \
-  range from 1 to 2     by 3
-END
-refuses "2:11: there is already a 'x'" <<'END'
-parameter x 1
-parameter x 2
-END
-refuses "1:19: no file matches 'none*'" <<'END'
-parameter x files "none*"
-END
-refuses "1:18: this quote is not closed" <<'END'
-parameter x text "abc
-END
-refuses "4:1: this comment is not closed" <<'END'
-parameter x 1
-task main; exec a
-endtask
-/* parameter y 2
-END
-refuses "1:1: expected parameter, variable, jobs or task, found 'paramter'" <<'END'
-paramter x 1
-END
-refuses "3:5: expected copy, execute, exec, shexec, substitute, redirect, onerror or endtask, found 'cp'" <<'END'
-parameter x 1
-task main
-    cp a b
-endtask
-END
-refuses "4:1: expected a command or endtask, found the end of the file" <<'END'
-parameter x 1
-task main
-    exec a
-END
-refuses "2:6: expected main or nodestart, found 'mian'" <<'END'
-parameter x 1
-task mian
-    exec a
-endtask
-END
-refuses "2:1: expected the task main, found the end of the file" <<'END'
-parameter x 1
-END
-refuses "3:5: x has the values 0 to 1, and not 2" <<'END'
-variable x index 0 list 1 2
-jobs
-1   2
-endjobs
-END
-refuses "1:49: this range has too many values" <<'END'
-parameter x integer range from 1 to 999999999999
-END
+x='parameter x 1\n'
+refuses "1:37: expected a number, found the end of the statement" \
+    'parameter x integer range from 1 to '
+refuses "1:32: expected an integer, found '1.5'" \
+    'parameter x integer range from 1.5 to 2'
+refuses "2:25: expected step, points or the end of the statement, found 'by'" \
+    'parameter x float \\\n  range from 1 to 2     by 3'
+refuses "2:11: there is already a 'x'" "${x}parameter x 2"
+refuses "1:19: no file matches 'none*'" 'parameter x files "none*"'
+refuses "1:18: this quote is not closed" 'parameter x text "abc'
+refuses "4:1: this comment is not closed" \
+    "${x}task main; exec a\nendtask\n/* parameter y 2"
+refuses "1:1: expected parameter, variable, jobs or task, found 'paramter'" \
+    'paramter x 1'
+refuses "3:5: expected copy, execute, exec, shexec, substitute, redirect, onerror or endtask, found 'cp'" \
+    "${x}task main\n    cp a b\nendtask"
+refuses "4:1: expected a command or endtask, found the end of the file" \
+    "${x}task main\n    exec a"
+refuses "2:6: expected main or nodestart, found 'mian'" \
+    "${x}task mian\n    exec a\nendtask"
+refuses "2:1: expected the task main, found the end of the file" 'parameter x 1'
+refuses "3:5: x has the values 0 to 1, and not 2" \
+    'variable x index 0 list 1 2\njobs\n1   2\nendjobs'
+refuses "1:49: this range has too many values" \
+    'parameter x integer range from 1 to 999999999999'
 ok 'mistakes are shown with their line and column'
 
 done_testing

@@ -12,10 +12,15 @@ tasks_in() {
         sed -n "s/.*\"kind\":\"$2\".*\"tasks\":\([0-9]*\),.*/\1/p"
 }
 
+# imports FILE HISTORY [OPTION...]
+imports() {
+    "$BATS_MPI" history import "$1" --history "$2" "${@:3}" >out
+}
+
 # ---- a run adds what it has measured ----
 
 for i in 1 2 3 4 5 6; do
-    echo "sh ./work --token hush$i $i"
+    echo "@once sh ./work --token hush$i $i" # no copies on a busy machine
 done >bag
 echo 'exec true' >work
 bats 3 bag --history h.db
@@ -38,14 +43,8 @@ test -s state/bats-mpi/history.db
 test "$(stat -c %a state/bats-mpi)" = 700
 ok 'it is where --history, BATS_HISTORY or XDG_STATE_HOME say'
 
-cat >classes <<'END'
-true --plain
-#BATS class=align memory=1G
-true --a
-true --b
-#BATS class=-
-true --plain
-END
+printf '%s\n' 'true --plain' '#BATS class=align memory=1G' 'true --a' 'true --b' \
+    '#BATS class=-' 'true --plain' >classes
 bats 3 classes --history c.db
 test "$(tasks_in c.db align)" = 2
 test "$(tasks_in c.db 'true --plain')" = 2
@@ -54,16 +53,12 @@ printf 'class,x\nalign,1\nsort,2\n,3\n' >classes.csv
 echo '[{"class": "align", "x": 1}, {"x": 2}]' >classes.json
 bats 3 --csv classes.csv --history c.db --no-record -- true --x {x}
 bats 3 --from-json classes.json --history c.db --no-record -- true --x {x}
-test "$(tasks_in c.db align)" = 4
-test "$(tasks_in c.db sort)" = 1
-test "$(tasks_in c.db 'true --x')" = 2
-ok 'the class of a task is its kind'
-
+test "$(tasks_in c.db align) $(tasks_in c.db sort) $(tasks_in c.db 'true --x')" = \
+    '4 1 2'
 echo 'false' >fails
 expect 1 bats 3 fails --history f.db
-BATS_HISTORY=f.db "$BATS_MPI" history >out
-grep -q 'no runtimes yet' out
-ok 'a task that failed tells nothing of how long it takes'
+BATS_HISTORY=f.db "$BATS_MPI" history | grep -q 'no runtimes yet'
+ok 'the class of a task is its kind; one that failed tells no runtime'
 
 rm -f h.db
 seq 5 | sed 's/.*/sh .\/work --token &/' >one
@@ -76,13 +71,8 @@ ok 'two runs at a time lose nothing'
 
 # ---- a run that was killed ----
 
-cat >slow <<'END'
-sh ./work --a 1
-#BATS class=second
-sh ./work --a 2
-#BATS class=-
-while test ! -e go; do sleep 0.1; done; : --b
-END
+printf '%s\n' 'sh ./work --a 1' '#BATS class=second' 'sh ./work --a 2' \
+    '#BATS class=-' 'while test ! -e go; do sleep 0.1; done; : --b' >slow
 env "$mark" "$BATS_MPI" -j 3 slow --history k.db --record-sync 10ms \
     --no-replicate >out 2>err &
 run=$!
@@ -104,20 +94,19 @@ ok 'what a killed run had measured is added when its record is looked at'
 
 "$BATS_MPI" history import slow --history other.db | grep -q '^2 bags added'
 "$BATS_MPI" history export --history k.db | sort >a
-"$BATS_MPI" history import <(cat a) --history third.db >out
+imports <(cat a) third.db
 grep -q '^2 bags added' out
 "$BATS_MPI" history export --history third.db | sort | cmp - a
 ok 'records and exports are imported'
 
-"$BATS_MPI" history forget 'sh work --a' --history k.db
-"$BATS_MPI" history --history k.db >out
+verb history forget 'sh work --a' --history k.db
+verb history --history k.db
 expect 1 grep -q -- '--a' out
-expect 2 "$BATS_MPI" history forget 'sh work --a' --history k.db 2>err
-grep -q "knows no tasks of the kind 'sh work --a'" err
-expect 2 "$BATS_MPI" history lose 2>err
-expect 2 "$BATS_MPI" history import --history k.db 2>err
-expect 2 "$BATS_MPI" history import nowhere --history k.db 2>err
-grep -q 'nowhere: No such file' err
+exits 2 "knows no tasks of the kind 'sh work --a'" \
+    verb history forget 'sh work --a' --history k.db
+expect 2 verb history lose
+expect 2 verb history import --history k.db
+exits 2 'nowhere: No such file' verb history import nowhere --history k.db
 exits 2 'there is no history' env BATS_HISTORY= "$BATS_MPI" history 2>err
 ok 'kinds are forgotten, and mistakes are named'
 
@@ -135,7 +124,8 @@ for run in 1 2; do
             "\"squares\": $((${cluster#*:} * ${cluster#*:} / 4))}"
     done
 done >two.json
-"$BATS_MPI" history import two.json --history p.db | grep -q '^2 bags added'
+imports two.json p.db
+grep -q '^2 bags added' out
 seq 200 | sed 's/.*/.\/fit --a &/' >fits
 bats 5 fits --clusters clusters.ini --history p.db --budget 50 --dry-run
 grep -q '^From 2 earlier bags: 50s, .* on fast; 2 times as fast as slow\.$' out
@@ -180,7 +170,7 @@ bats 3 --history e.db --no-record -- true {1} {2} ::: 1 2 3 4 ::: a b c
 awk -F'"sweep": "' '{ sub(/".*/, "", $2)
     ok = sub(/^p1\\n1 /, "", $2); n = split($2, x, " ")
     exit !(ok && n == 48 && x[1] + x[7] + x[13] + x[19] == 12) }' e.json
-"$BATS_MPI" history import e.json --history e2.db >out
+imports e.json e2.db
 "$BATS_MPI" history export --history e2.db | cmp - e.json
 # sums_of EXPRESSION: those of n = 1 to 40 where a task takes that long.
 sums_of() {
@@ -207,31 +197,24 @@ sums_of() {
 sums_of '30 + 2 * n' >line.json
 sums_of '40 + n * 7919 % 41' >noise.json
 printf '#!/bin/sh\n#BATS parameter n integer select anyof 10 300 60\n' >sweep.sh
-sed "s/fit --n/sh sweep.sh/" line.json >script.json
-"$BATS_MPI" history import script.json --history script.db >out
+points='sweep.sh --clusters clusters.ini --points'
+imports <(sed "s/fit --n/sh sweep.sh/" line.json) script.db
 # 30 + 2 n on fast, which charges 3 an hour.
-"$BATS_MPI" plan sweep.sh --clusters clusters.ini --points \
-    --history script.db >out
-awk -F'\t' 'NR == 1 { exit $4 != "fast_s" || $5 != "fast_cost" }' out
-cut -f1,4,5 out | sed 1d | diff - <(printf '%s\t%s\t%s\n' \
+verb plan $points --history script.db
+cut -f1,4,5 out | diff - <(printf '%s\t%s\t%s\n' task fast_s fast_cost \
     1 50 0.04167 2 630 0.525 3 150 0.125)
 plan sweep.sh --history script.db
 grep -q '^from 1 earlier bag: 4m36s, ' out # (50 + 630 + 150) / 3
-sed "s/fit --n/true --n/" line.json >true.json
-"$BATS_MPI" history import true.json --history true.db >out
+imports <(sed "s/fit --n/true --n/" line.json) true.db
 bats 2 --order longest --history true.db --no-record --joblog order.log \
     --header : -- true --n {n} ::: n 10 300 60
 test "$(sed 1d order.log | cut -f1 | xargs)" = '2 3 1'
-sed "s/fit --n/sh sweep.sh/" noise.json >script.json
-"$BATS_MPI" history import script.json --history noise.db >out
-"$BATS_MPI" plan sweep.sh --clusters clusters.ini --points \
-    --history noise.db | sed 1d | cut -f4 | sort -u >out
-test "$(wc -l <out)" = 1
-expect 2 "$BATS_MPI" plan sweep.sh --clusters clusters.ini --points \
-    --history none.db 2>err
-grep -q 'the history knows nothing of these tasks' err
-expect 2 "$BATS_MPI" plan --tasks 5 --clusters clusters.ini --points 2>err
-grep -q -- '--points needs a bag' err
+imports <(sed "s/fit --n/sh sweep.sh/" noise.json) noise.db
+verb plan $points --history noise.db
+test "$(sed 1d out | cut -f4 | sort -u | wc -l)" = 1
+exits 2 'the history knows nothing of these tasks' verb plan $points --history none.db
+exits 2 '--points needs a bag' \
+    verb plan --tasks 5 --clusters clusters.ini --points
 ok 'each point of a sweep is priced, if its numbers explain runtimes'
 
 # Fast does 3 times as much for twice the money: known, none of slow is used.
@@ -239,88 +222,74 @@ ini '[run]; window = 60m; policy = bats; budget = 40' \
     '[cluster slow]; charge = 4; machines = 4; speed = 1' \
     '[cluster fast]; charge = 8; machines = 4; speed = 3' \
     '[bag]; tasks = 120; runtime = constant 10m; class = fit --a' >told.scn
-sed 's/"sum_s": 400/"sum_s": 2400/; s/"sum_s": 200/"sum_s": 800/' two.json |
-    sed 's/"squares": [0-9]*/"squares": 0/' >told.json
-"$BATS_MPI" history import told.json --history told.db >out
-"$BATS_MPI" simulate told.scn --json --history told.db >told
-"$BATS_MPI" simulate told.scn --json >blind
-grep -q '"slow": 0' told
-expect 1 grep -q '"slow": 0' blind
-expect 2 "$BATS_MPI" simulate told.scn --history nowhere.db 2>err
-grep -q 'nowhere.db: there is no such history' err
+imports <(sed 's/"sum_s": 400/"sum_s": 2400/; s/"sum_s": 200/"sum_s": 800/
+    s/"squares": [0-9]*/"squares": 0/' two.json) told.db
+"$BATS_MPI" simulate told.scn --json --history told.db | grep -q '"slow": 0'
+"$BATS_MPI" simulate told.scn --json | expect 1 grep -q '"slow": 0'
+exits 2 'nowhere.db: there is no such history' \
+    verb simulate told.scn --history nowhere.db
 ok 'a simulation believes a history'
 
-cat >mixed <<'END'
-@once true --short
-@once true --long
-END
+printf '@once true --%s\n' short long >mixed
 printf '%s\n' 'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand' \
     '1\tn\t1700000000\t1\t0\t0\t0\t0\ttrue --short' \
     '2\tn\t1700000000\t9\t0\t0\t0\t0\ttrue --long' |
     sed 's/\\t/\t/g' >log.mixed
-"$BATS_MPI" history import log.mixed --cluster all --history m.db >out
-bats 2 mixed --order longest --history m.db --no-record --joblog order.log
+imports log.mixed m.db --cluster all
+longest='mixed --order longest --no-record --joblog order.log'
+bats 2 $longest --history m.db
 expect 1 grep -q 'runtimes are known' err
 test "$(sed -n 2p order.log | cut -f1)" = 2
-bats 2 mixed --order longest --no-history --no-record --joblog order.log
+bats 2 $longest --no-history
 grep -q '0 of 2 runtimes are known' err
 test "$(sed -n 2p order.log | cut -f1)" = 1
 ok '--order longest asks it'
 
 cp h.db b.db
-bats 3 bag --history b.db --budget 10 --clusters <(cat <<'END'
-[run]
-window = 60m
-[cluster all]
-charge = 1
-END
-)
-grep -q 'from [0-9]* earlier bags: .* on all$' err
-grep -q 'the history expected .* of a task on all: it was ' err
-grep -q '"prior":{"mean_us":\[' <(sqlite3 bag.bats \
-    'SELECT options FROM session ORDER BY id DESC LIMIT 1')
+ini '[run]; window = 60m' '[cluster all]; charge = 1' >all.ini
+bats 3 bag --history b.db --budget 10 --clusters all.ini
+finds err 'from [0-9]* earlier bags: .* on all$' \
+    'the history expected .* of a task on all: it was '
+sql 'SELECT options FROM session ORDER BY id DESC LIMIT 1' |
+    grep -q '"prior":{"mean_us":\['
 "$BATS_MPI" report bag --out page.html 2>err
 grep -q '"prior":{[^}]*"mean_us":' page.html
 ok 'a run says what was believed and how it turned out, and so does its page'
 
 # ---- it never ends a run ----
 
+# unused FILE WHY: the run goes on without it.
+unused() {
+    bats 3 bag --history $1
+    grep -q "the history is not used: $1$2" err
+}
 echo 'this is a text and not a database' >damaged.db
-bats 3 bag --history damaged.db
-grep -q 'the history is not used: damaged.db is not a history' err
-cmp -s damaged.db <(echo 'this is a text and not a database')
+unused damaged.db ' is not a history'
+consists damaged.db 'this is a text and not a database'
 mkdir closed
 touch closed/file
-bats 3 bag --history closed/file/h.db
-grep -q 'the history is not used: closed/file/h.db: ' err
+unused closed/file/h.db ': '
 cp h.db cut.db
 dd if=/dev/zero of=cut.db bs=1 seek=4096 count=8192 conv=notrunc 2>/dev/null
-bats 3 bag --history cut.db
-grep -q 'the history is not used: cut.db' err
+unused cut.db
 ok 'a damaged history is a warning'
 
-if command -v sqlite3 >/dev/null; then
-    mkfifo hold
-    sqlite3 h.db <hold >/dev/null 2>&1 &
-    locker=$!
-    exec 7>hold
-    echo 'BEGIN EXCLUSIVE; CREATE TABLE locked (a);' >&7
-    locked() {
-        sqlite3 h.db 'SELECT count(*) FROM kind' 2>&1 | grep -q locked
-    }
-    within 60 locked
-    bats 3 bag --history h.db
-    grep -q 'the history is not used: h.db: .*locked' err
-    exec 7>&-
-    wait $locker || :
-    test "$(tasks 'sh work --token')" = 12
-    bats 3 bag --history h.db
-    test "$(tasks 'sh work --token')" = 24
-    ok 'so is a locked one; what was not added is added later'
-else
-    skip 'so is a locked one; what was not added is added later' \
-        'needs sqlite3'
-fi
+mkfifo hold
+sqlite3 h.db <hold >/dev/null 2>&1 &
+locker=$!
+exec 7>hold
+echo 'BEGIN EXCLUSIVE; CREATE TABLE locked (a);' >&7
+locked() {
+    sqlite3 h.db 'SELECT count(*) FROM kind' 2>&1 | grep -q locked
+}
+within 60 locked
+unused h.db ': .*locked'
+exec 7>&-
+wait $locker || :
+test "$(tasks 'sh work --token')" = 12
+bats 3 bag --history h.db
+test "$(tasks 'sh work --token')" = 24
+ok 'so is a locked one; what was not added is added later'
 
 cp h.db full.db
 (

@@ -2,24 +2,21 @@
 # Machines that are bought as jobs of Grid Engine. What they were billed is the
 # time that its accounting has for each, times the charge of its queue.
 . "$TOP/tests/gridengine/lib.sh"
-
 . "$TOP/tests/gridengine/alloc.sh"
 
 tasks bag 20
-alloc bag -p slow.q,fast.q -b 10 --slots 2 --max-jobs 2 --dry-run >out 2>err
-grep -q '^slow.q: 6 charge-h per hour and job of 2 slots' out
-grep -q '^fast.q: 16 charge-h per hour and job of 2 slots' out
-grep -q '^ *qsub .* -pe \* 2 .*-l h_rt=' out
+alloc bag -p slow.q,fast.q -b 10 --slots 2 --max-jobs 2 --dry-run
+finds out '^slow.q: 6 charge-h per hour and job of 2 slots' \
+    '^fast.q: 16 charge-h per hour and job of 2 slots' \
+    '^ *qsub .* -pe \* 2 .*-l h_rt='
 test ! -e ran.bag
-ok 'a dry run asks for prices, and shows the first jobs'
-alloc bag -p slow.q -b 10 --memory 1G --dry-run >out 2>err
+alloc bag -p slow.q -b 10 --memory 1G --dry-run
 grep -q -- '-l mem_free=1048576K ' out
-expect 2 alloc bag -p slow.q -b 10 --memory 999T --no-record >out 2>err
-ok 'jobs ask for the memory of a task, and queues without it are refused'
+expect 2 alloc bag -p slow.q -b 10 --memory 999T --no-record
 qstat -u '*' >left
 test ! -s left
-ok 'and leaves no job in the queue'
-alloc bag -p slow.q,fast.q -b 10 --slots 2 --max-jobs 4 >out 2>err
+ok 'a dry run asks for prices and memory, and leaves no job in the queue'
+alloc bag -p slow.q,fast.q -b 10 --slots 2 --max-jobs 4
 ran bag 20
 billed bag | grep -qvx 0.000000
 settled bag 10
@@ -28,19 +25,21 @@ ok 'a bag is done, and what was charged is what the accounting says, to the seco
 
 # refuses WORDS OPTIONS
 refuses() {
-    exits 2 "$1" alloc bag -p slow.q --no-record --sbatch "$2" >out 2>err
+    exits 2 "$1" alloc bag -p slow.q --no-record --sbatch "$2"
 }
 refuses 'seen to end 90 s late' '-l mem=4G,s_rt=10'
 refuses 'beyond its limit' -notify
 refuses 'submits arrays itself' '-t 1-3'
 refuses 'use --window' '-l h_rt=100'
-exits 2 'unknown queue "no.q"' alloc bag -p no.q --no-record >out 2>err
+exits 2 'unknown queue "no.q"' alloc bag -p no.q --no-record
 ok 'options that break what is guaranteed are refused, and unknown queues'
-qconf -mattr queue s_rt 0:2:00 slow.q >out 2>&1
-qconf -mattr queue h_rt 0:2:03 slow.q >>out 2>&1
-alloc bag -p slow.q -b 10 --dry-run >out 2>err
-qconf -mattr queue s_rt INFINITY slow.q >>out 2>&1
-qconf -mattr queue h_rt INFINITY slow.q >>out 2>&1
+limits() { # OF SLOW.Q: s_rt h_rt
+    qconf -mattr queue s_rt $1 slow.q >>set 2>&1
+    qconf -mattr queue h_rt $2 slow.q >>set 2>&1
+}
+limits 0:2:00 0:2:03
+alloc bag -p slow.q -b 10 --dry-run
+limits INFINITY INFINITY
 grep -q 'slow.q may ask for 1m at most: the window is 50s' err
 grep -q -- '-l h_rt=60 ' out
 ok 'jobs end a minute before the s_rt of their queue'
@@ -51,20 +50,19 @@ blocker=$(echo "sleep 600" | qsub -terse -cwd -V -S /bin/sh -o /dev/null -j y -q
 tasks full 8
 runs() { qstat -s r -u '*' | grep -q "^ *$1 "; }
 within 60 runs "$blocker"
-start full -p fast.q --slots 2 --max-jobs 2 -b 10
-says() { grep -qE "$1" err; }
-within 60 says \
-    "2 jobs wait in the queue of Grid Engine, the oldest for [0-9]+s: .*offers 0 slots"
-kill -INT $master
-expect 130 wait $master
-start full -p fast.q --max-jobs 1 -b 10
-within 60 says "1 job waits in the queue .*: .* dropped because it is full"
-ok 'when nothing comes, it says so, and why'
-kill -INT $master
-expect 130 wait $master
+# waits WORDS OPTION...: until it says so; then Ctrl-C.
+waits() {
+    start full -p fast.q -b 10 "${@:2}"
+    within 60 grep -qE "$1" err
+    kill -INT $master
+    expect 130 wait $master
+}
+waits "2 jobs wait in the queue of Grid Engine, the oldest for [0-9]+s: .*offers 0 slots" \
+    --slots 2 --max-jobs 2
+waits "1 job waits in the queue .*: .* dropped because it is full" --max-jobs 1
 settled full 0
 qdel "$blocker" >>out
-ok 'after Ctrl-C no job is left, and none has cost anything'
+ok 'when nothing comes, it says why; after Ctrl-C no job is left, or has cost anything'
 
 # ---- a host is drained ----
 

@@ -3,15 +3,13 @@
 # output, and what it refuses. No launcher.
 . "$TOP/tests/mpi/lib.sh"
 
-# simulate ARGUMENT...: into out and err.
+# simulate ARGUMENT...: into out and err. row FIELDS: of the CSV there, each of
+# the different rows.
 simulate() {
-    verb simulate "$@"
+    timeout 60 "$BATS_MPI" simulate "$@" >out 2>err </dev/null
 }
-
-# complains PATTERN: of that, on standard error only.
-complains() {
-    grep -q -- "$1" err
-    test ! -s out
+row() {
+    sed 1d out | cut -d, -f"$1" | sort -u | xargs
 }
 
 # ---- by hand ----
@@ -19,19 +17,14 @@ complains() {
 # The seeds do not matter where every runtime is the same.
 for scenario in rr mixed; do
     simulate "$TOP/tests/sim/$scenario.scn" --csv
-    cut -d, -f3- out | sort -u >rows
-    sort -u "$TOP/tests/sim/$scenario.csv" >expected
-    test ! -s err
-    diff expected rows >err
+    cut -d, -f3- out | sort -u | diff <(sort -u "$TOP/tests/sim/$scenario.csv") - >err
     ok "$scenario.scn is what it is by hand"
 done
 simulate "$TOP/tests/sim/rr.scn" --csv
-test "$(cut -d, -f1 out | sort | uniq -c | tr -s ' \n' ' ')" = \
-    ' 8 3 8 7 8 8 1 seed '
-ok 'every seed has a row for every budget'
+test "$(cut -d, -f1 out | sort | uniq -c | xargs)" = '8 3 8 7 8 8 1 seed'
 simulate "$TOP/tests/sim/rr.scn" --csv --seed 9
-test "$(cut -d, -f1 out | sort -u | tr '\n' ' ')" = '9 seed '
-ok '--seed takes the place of the seeds'
+test "$(row 1)" = 9
+ok 'every seed has a row for every budget; --seed takes their place'
 
 simulate "$TOP/tests/sim/rr.scn" --trace
 sed -n '/budget 3$/,/^charged/p' out | diff "$TOP/tests/sim/rr.trace" - >err
@@ -39,30 +32,20 @@ ok '--trace tells the story of each run'
 
 # ---- what tasks need ----
 
-# needs LINES...: six tasks of an hour on a node of 4 slots, 8 GiB and a GPU; how
-# long they take, and to the bound.
+# needs BAG WHAT: on a node of 4 slots, 8 GiB and a GPU; how long they take, and
+# to the bound.
 needs() {
-    printf '%s\n' '[run]' 'policy = rr, bats' 'budget = unlimited' '[bag]' \
-        "$@" '[cluster a]' 'machines = 1' 'slots = 4' 'memory = 8G' \
-        'gpus = 1' 'charge = 1' >needs.scn
+    ini '[run]; policy = rr, bats; budget = unlimited' "[bag]; $1" \
+        '[cluster a]; machines = 1; slots = 4; memory = 8G; gpus = 1; charge = 1' \
+        >needs.scn
     simulate needs.scn --csv
-    cut -d, -f7,18 out | tail -n +2 | sort -u
+    test "$(row 7,18)" = "$2"
 }
-six='tasks = 6
-runtime = constant 1h'
-test "$(needs "$six" 'needs = 1')" = 7200.000000,1.333333
-test "$(needs "$six" 'needs = 3')" = 21600.000000,1.333333
-test "$(needs "$six" 'needs = 1/4G')" = 10800.000000,1.000000
-test "$(needs "$six" 'needs = 2/1G/1')" = 21600.000000,1.000000
-ok 'cores, memory and GPUs of a machine are shared by the tasks that need them'
-needs "$six" 'needs = 2/9G' || true
-complains 'needs.scn:4: task 1 needs 2 cores, 9437184 KiB of memory and 0 GPUs: no machine'
-ok 'what fits no machine is refused'
-sed -i 's/^policy.*/policy = bkp, dbc-time, dbc-cost/; s/^needs.*/needs = 2/
-    s/^slots.*/&\nexpected = 1h/' needs.scn
-simulate needs.scn --csv
-test "$(cut -d, -f7 out | tail -n +2 | sort -u)" = 10800.000000
-ok 'the policies of the papers know needs, too'
+six='tasks = 6; runtime = constant 1h; needs ='
+needs "$six 1" 7200.000000,1.333333
+needs "$six 3" 21600.000000,1.333333
+needs "$six 1/4G" 10800.000000,1.000000
+needs "$six 2/1G/1" 21600.000000,1.000000
 cat >cores.json <<'JSON'
 {"schemaVersion": "1.5", "workflow": {
     "specification": {"tasks": [{"id": "a", "name": "x"}, {"id": "b", "name": "x"},
@@ -72,10 +55,20 @@ cat >cores.json <<'JSON'
         {"id": "b", "runtimeInSeconds": 60, "coreCount": 2, "memoryInBytes": 3e9},
         {"id": "c", "runtimeInSeconds": 60, "coreCount": 2, "memoryInBytes": 5e9}]}}}
 JSON
-test "$(needs 'workflow = cores.json')" = 180.000000,1.500000
+needs 'workflow = cores.json' 180.000000,1.500000
 sed -i 's/3e9/3e8/; s/5e9/4e8/' cores.json
-test "$(needs 'workflow = cores.json')" = 120.000000,1.000000
-ok 'a workflow of WfFormat needs what its tasks had'
+needs 'workflow = cores.json' 120.000000,1.000000
+ok 'tasks, also of WfFormat, share the cores, memory and GPUs of a machine'
+needs "$six 2" 10800.000000,1.000000
+sed 's/^needs.*/needs = 2\/9G/' needs.scn >large.scn
+exits 2 'large.scn:4: task 1 needs 2 cores, 9437184 KiB of memory and 0 GPUs: no machine' \
+    simulate large.scn
+test ! -s out
+sed -i 's/^policy.*/policy = bkp, dbc-time, dbc-cost/; s/^slots.*/&\nexpected = 1h/' \
+    needs.scn
+simulate needs.scn --csv
+test "$(row 7)" = 10800.000000
+ok 'what fits no machine is refused; the policies of the papers know needs, too'
 
 # A minute each, two in the two and a half minutes until the deadline.
 ini '[run]; billing = use; policy = dbc-cost; deadline = 2m30s' \
@@ -108,8 +101,8 @@ ini '[run]; billing = job; window = 10m; budget = 1; seeds = 1-2' \
     '[bag]; tasks = 50; runtime = lognormal 15m 15m' \
     '[cluster free]; machines = 4; charge = 0; startup = 1h; queue = 1h' \
     '[cluster paid]; machines = 4; charge = 2; speed = 2' >free.scn
-timeout 60 "$BATS_MPI" simulate free.scn --csv >out 2>err
-test "$(awk -F, 'NR > 1 { print $6, $12 }' out | xargs)" = 'all_done 50 all_done 50'
+simulate free.scn --csv
+test "$(row 6,12)" = all_done,50
 ok 'jobs that the budget does not pay keep no others away'
 # Shortly before its deadline this policy begins no task any more, though tasks are
 # left; jobs that begin none are not asked for again and again.
@@ -117,46 +110,25 @@ for startup in 0s 10s 11m; do
     sed "/^window/a policy = dbc-time\ndeadline = 30m
         s/^budget.*/budget = 100/; s/^runtime.*/runtime = normal 8m 3m/
         s/^startup.*/startup = $startup/; /^queue/d" free.scn >late.scn
-    timeout 60 "$BATS_MPI" simulate late.scn --csv >out 2>err
-    awk -F, 'NR > 1 { print $6, ($14 > 0) }' out
-done >ends
-test "$(sort -u ends)" = 'too_late 1'
+    simulate late.scn --csv
+    test "$(row 6)" = too_late
+    expect 1 grep -x 0 <(row 14 | tr ' ' '\n')
+done
 ok 'a policy that begins no more tasks asks for no more jobs'
 # One task of 37 windows, too late for its deadline, on the machine that is nearly
 # free of charge: plans are looked at less often than windows end, and the first
 # one did not know that machine. The task is not cut off at each end.
-cat >long.scn <<'SCN'
-[run]
-window = 1367.724666
-policy = bats
-seeds = 85801
-budget = 38.414642
-deadline = 6779.239534
-minimize = cost
-monitor = 2735.854946
-grace = 18.982737
-[bag]
-tasks = 1
-runtime = normal 3319.929938 2259.654616
-[cluster c0]
-machines = 2
-speed = 0.330
-slots = 3
-charge = 4.008560
-[cluster c1]
-machines = 1
-speed = 0.207
-slots = 3
-charge = 0.001182
-noise = 0.403
-[cluster c2]
-machines = 5
-speed = 0.790
-slots = 3
-charge = 8
-SCN
-timeout 60 "$BATS_MPI" simulate long.scn --csv >out 2>err
-test "$(awk -F, 'NR == 2 { print $6, $15 < 3 ? "few" : $15 }' out)" = 'all_done few'
+ini '[run]; window = 1367.724666; policy = bats; seeds = 85801' \
+    'budget = 38.414642; deadline = 6779.239534; minimize = cost' \
+    'monitor = 2735.854946; grace = 18.982737' \
+    '[bag]; tasks = 1; runtime = normal 3319.929938 2259.654616' \
+    '[cluster c0]; machines = 2; speed = 0.330; slots = 3; charge = 4.008560' \
+    '[cluster c1]; machines = 1; speed = 0.207; slots = 3; charge = 0.001182' \
+    'noise = 0.403' \
+    '[cluster c2]; machines = 5; speed = 0.790; slots = 3; charge = 8' >long.scn
+simulate long.scn --csv
+test "$(row 6)" = all_done
+test "$(row 15)" -lt 3
 ok 'a machine that no plan knows yet is looked at before its task is cut off'
 # An hour in the queue, on average, before the same.
 sed 's/^startup/queue = 1h\n&/' job.scn >queue.scn
@@ -164,11 +136,10 @@ for billing in job allocation; do
     sed "s/^billing = job/billing = $billing/; s/^window/seeds = 1-400\n&/" \
         queue.scn >$billing-queue.scn
     simulate $billing-queue.scn --csv
-    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /makespan/) at = i }
-        NR > 1 { sum += $at; n++ }
-        END { print sum / n; exit !(sum / n > 3300 && sum / n < 4300) }' out >err
-    ok "they wait in a queue before that, as $billing"
+    awk -F, 'NR > 1 { sum += $7; n++ }
+        END { exit !(sum / n > 3300 && sum / n < 4300) }' out
 done
+ok "they wait in a queue before that, as job and as allocation"
 
 # ---- a bag of random runtimes ----
 
@@ -183,10 +154,9 @@ mv out one
 simulate random.scn --csv --jobs 3
 test "$(wc -l <out)" -eq 73
 cmp one out
-ok 'the results do not depend on --jobs'
 test "$(cut -d, -f1,2 out | sed 1d | uniq | wc -l)" -eq 12
 test "$(sed 1d out | cut -d, -f7 | sort -u | wc -l)" -gt 40
-ok 'every seed and repeat is another world'
+ok 'the results do not depend on --jobs; every seed and repeat is another world'
 
 # The columns of the CSV: amount 5, charged 9, violations 10, done 12, undone
 # 14, bound 17, ratio 18.
@@ -198,23 +168,17 @@ sed 1d out | awk -F, '
 ok 'no budget is exceeded, no bound is beaten, rr costs what rr costs'
 
 simulate random.scn --json
-perl -MJSON::PP -ne '
-    BEGIN {
-        open $csv, "<", "one" or die;
-        chomp($_ = <$csv>);
-        @head = split /,/;
-    }
-    chomp($line = <$csv>);
-    @value = split /,/, $line, -1;
-    $row = decode_json($_);
-    $row->{"machines_$_"} = $row->{machines}{$_} for qw(slow fast);
-    for (0 .. $#head) {
-        $is = $row->{$head[$_]} // "";
-        $same = $head[$_] =~ /_s$|ratio/ && $is ne "" ?
-            abs($is - $value[$_]) < 0.001 : $is eq $value[$_];
-        die "$head[$_]: $is, not $value[$_]\n" if !$same;
-    }
-    END { die "too few rows\n" if defined <$csv> }' out 2>err
+jq -r --arg head "$(head -n 1 one)" '
+    (. + (.machines | with_entries(.key |= "machines_" + .))) as $row |
+    $head / "," | map($row[.] // "" | tostring) | join(",")' out |
+    paste -d, - <(sed 1d one) | awk -F, '{
+        n = NF / 2
+        for (i = 1; i <= n; i++)
+            if ($i != $(i + n) && ($i !~ /^[0-9.]+$/ || ($i - $(i + n)) ^ 2 > 1e-6)) {
+                print $i, $(i + n)
+                exit 1
+            }
+    }' >&2
 ok 'the JSON says the same as the CSV'
 
 simulate random.scn
@@ -223,9 +187,8 @@ grep -q '^random.scn: 200 tasks, 16 machines in 2 clusters, window 1h; 12 runs e
 grep -Eq '^policy +makespan ' out
 test "$(grep -c '^budget ' out)" -eq 3
 test "$(grep -Ec '^(rr|bkp) ' out)" -eq 6
-ok 'the table has a line for every policy and budget'
 test "$(sed 1d out | wc -L)" -le 80
-ok 'the table fits a terminal'
+ok 'the table has a line for every policy and budget, and fits a terminal'
 
 # Mean, median, worst, half of the 95 % interval (t of 11 degrees of freedom is
 # 2.201) of one line, from the rows.
@@ -237,19 +200,9 @@ awk -F, '$3 == "rr" && $4 == "rr" { print $7 }' one | sort -n | awk '
         printf "%.0f %.0f %.0f %.0f\n", mean, (x[6] + x[7]) / 2, x[NR],
             2.200985 * deviation / sqrt(NR)
     }' >expected
-# Seconds of "1h2m" and the like: the table rounds to two units.
-grep -A 1 '^budget rr: ' out | tail -n 1 | awk '
-    function seconds(text) {
-        s = 0
-        while (match(text, /^[0-9.]+[hms]/)) {
-            unit = substr(text, RLENGTH, 1)
-            s += substr(text, 1, RLENGTH - 1) * (unit == "h" ? 3600 : \
-                unit == "m" ? 60 : 1)
-            text = substr(text, RLENGTH + 1)
-        }
-        return s
-    }
-    { print seconds($2), seconds($4), seconds($5), seconds($3) }' >got
+# The table rounds to two units.
+seconds $(grep -A 1 '^budget rr: ' out | awk 'NR == 2 { print $2, $4, $5, $3 }') |
+    xargs >got
 paste expected got | awk '
     function near(a, b, by) { return a - b <= by && b - a <= by }
     { exit !(near($1, $5, 30) && near($2, $6, 30) && near($3, $7, 30) &&
@@ -258,23 +211,18 @@ ok 'mean, median, worst and interval are those of the rows'
 
 # ---- what is refused ----
 
-refuses() { # WHAT PATTERN ARGUMENT...
-    expect 2 simulate "${@:3}"
-    complains "$2"
-    ok "$1 is refused"
+refuses() { # PATTERN ARGUMENT...
+    exits 2 "$1" simulate "${@:2}"
+    test ! -s out
 }
 sed 's/^tasks = 200/tasks = many/' random.scn >wrong.scn
-refuses 'no scenario' 'the scenario is missing'
-refuses 'a file that is not there' 'nowhere.scn: No such file' nowhere.scn
-refuses 'a mistake, with file and line,' \
-    "wrong.scn:9: tasks: 'many' is not a whole number" wrong.scn
-refuses 'seed 0' 'from 1 to 4294967295' random.scn --seed 0
-if [ -e /dev/full ]; then
-    exits 3 'standard output' "$BATS_MPI" simulate random.scn >/dev/full 2>err
-    ok 'an answer that cannot be written is an error'
-fi
-
+refuses 'the scenario is missing'
+refuses 'nowhere.scn: No such file' nowhere.scn
+refuses "wrong.scn:9: tasks: 'many' is not a whole number" wrong.scn
+refuses 'from 1 to 4294967295' random.scn --seed 0
+ok 'no scenario, or one with a mistake, and seed 0 are refused'
+exits 3 'standard output' "$BATS_MPI" simulate random.scn >/dev/full 2>err
 TMPDIR=/nonexistent OMPI_MCA_orte_tmpdir_base=/nonexistent simulate random.scn
-ok 'simulate does not start MPI'
+ok 'an answer that cannot be written is an error; simulate does not start MPI'
 
 done_testing

@@ -51,7 +51,7 @@ export PBS_JOBID=7.server PBS_ENVIRONMENT=PBS_BATCH PBS_NODEFILE=$BED/nodefile
 pbs() {
     mpirun --hostfile "$PBS_NODEFILE" --mca plm rsh \
         --mca plm_rsh_agent "$BED/agent" -x BED -x PBS_JOBID \
-        verb "$@"
+        "$BATS_MPI" "$@" >out 2>err
 }
 pbs clusters --ranks
 test "$(places)" = \
