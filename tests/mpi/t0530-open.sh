@@ -314,6 +314,7 @@ exits 2 'driver of an earlier session still runs' open_bag --resume -- true
 touch go
 flock open.bats.sock.driver true
 expect '0|1' open_bag --resume -- bats-submit --key b 'echo b'
+grep -qx c out
 grep -qx 2 out
 [ "$(states | cut -d, -f1-3)" = '1 done,2 done,3 done' ]
 ok 'no second driver runs beside the first, and then all goes on'
