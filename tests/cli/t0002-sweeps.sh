@@ -44,22 +44,18 @@ ok 'values may come from standard input'
 
 # refuses SENTENCE ARGUMENT...
 refuses() {
-    local sentence=$1
-    shift
-    expect 2 commands "$@"
-    grep -qF -e "$sentence" err || note_failure 1 "no '$sentence' in: $(cat err)"
+    expect 2 commands "${@:2}"
+    grep -qF -e "$1" err || note_failure 1 "no '$1' in: $(cat err)"
 }
-seq -s, 1001 >bad.csv
-refuses 'bad.csv:1: more than 1000 columns' --csv bad.csv -- echo
-printf 'a,b\n1,2\n3\n' >bad.csv
-refuses 'bad.csv:3: 1 fields, but the header has 2' --csv bad.csv -- echo
-printf 'a,b\n1,"2\n\n' >bad.csv
-refuses 'bad.csv:2: this record has a quote that is not closed' \
-    --csv bad.csv -- echo
-printf 'a,b\n1,x"2\n' >bad.csv
-refuses 'bad.csv:2: a quote in a field' --csv bad.csv -- echo
-printf 'a,a\n' >bad.csv
-refuses "bad.csv:1: two columns are called 'a'" --csv bad.csv -- echo
+csv() { # SENTENCE TEXT
+    printf "$2" >bad.csv
+    refuses "bad.csv:$1" --csv bad.csv -- echo
+}
+csv '1: more than 1000 columns' "$(seq -s, 1001)"
+csv '3: 1 fields, but the header has 2' 'a,b\n1,2\n3\n'
+csv '2: this record has a quote that is not closed' 'a,b\n1,"2\n\n'
+csv '2: a quote in a field' 'a,b\n1,x"2\n'
+csv "1: two columns are called 'a'" 'a,a\n'
 printf '{"a": 1}\n\n{"a": }\n' >bad.json
 refuses 'bad.json:3:7: ' --from-json bad.json -- echo
 refuses "--array: '1-' is not of the form" --array 1- -- echo
@@ -89,14 +85,10 @@ ok 'bad values are named'
 # warns STRING NAME ARGUMENT...: once, of STRING, which may have meant NAME; with
 # an empty STRING, of nothing. The strings stay as they are.
 warns() {
-    string=$1 name=$2
-    shift 2
-    "$BATS_MPI" run --dry-run --header=: "$@" ::: rate 1 2 ::: size 3 4 \
-        >out 2>err
-    if [ -n "$string" ]; then
-        printf "bats-mpi: {%s} stays as it is: no parameter has that name; did %s\n" \
-            "$string" "you mean {$name}?" | cmp - err
-        grep -qF "{$string" out
+    verb run --dry-run --header=: "${@:3}" ::: rate 1 2 ::: size 3 4
+    if [ -n "$1" ]; then
+        consists err "bats-mpi: {$1} stays as it is: no parameter has that name; did you mean {$2}?"
+        grep -qF "{$1" out
     else
         test ! -s err
     fi
@@ -104,24 +96,20 @@ warns() {
 warns rtae rate -- echo {rtae} {size} {rtae}
 warns siez size -- echo {rate} 'x{siez/.}y'
 warns Rate rate -- "awk '{print}' {Rate}"
-ok 'a misspelt replacement string is named, once'
 warns '' '' -- echo {rate} {size/} {2} {.} {} {#}
 warns '' '' -- "awk '{ print \$1 } {raise} END {x}' \${rtae} f{a,b} {rate"
-ok 'and braces that are no parameter misspelt are not'
-
-"$BATS_MPI" run -q -j 3 --master-works --header=: --tag echo {n} ::: n : b c \
-    2>err | sort >out
-printf '%s\t%s\n' 1 : 2 b 3 c | cmp - out
-ok 'a sweep runs, and a value may be a colon'
-
-"$BATS_MPI" run -q --bind none -j 2 'echo {%}' ::: $(seq 40) 2>err |
-    sort -u >out
-printf '1\n2\n' | cmp - out
-ok '{%} is the slot'
+ok 'a misspelt replacement string is named, once, and other braces are not'
 
 run() {
     "$BATS_MPI" run -q -j 2 "$@" 2>err
 }
+run --header=: --tag echo {n} ::: n : b c | sort >out
+printf '%s\t%s\n' 1 : 2 b 3 c | cmp - out
+both='until [ -e slot.1 ] && [ -e slot.2 ]; do sleep 0.05; done'
+run --bind none "echo {%} >slot.{%}; $both; echo {%}" ::: $(seq 40) | sort -u >out
+consists out 1 2
+ok 'a sweep runs, a value may be a colon, and {%} is the slot'
+
 run -k --tagstring '{2/}-{#}' echo {1} ::: 1 2 ::: "a/b 'c" >out
 printf "b 'c-%s\t%s\n" 1 1 2 2 | cmp - out
 echo 'echo a b' | run --tagstring '{} {1}' - >out
@@ -134,52 +122,44 @@ test ! -s out
 test "$(cat res/[12]/*/stdout | xargs -d '\n')" = \
     'res/1/a b res/1/c res/2/a b res/2/c'
 grep -q "'a b'" 'res/2/a b/stderr'
-expect 2 run --results 'no/{1}' echo ::: 1 a/b 2 ./a//c/../b/
-grep -q -- '--results: tasks 2 and 4 have the same directory, no/\./a' err
+exits 2 '--results: tasks 2 and 4 have the same directory, no/\./a' \
+    run --results 'no/{1}' echo ::: 1 a/b 2 ./a//c/../b/
 test ! -e no
 ok '--results may name the directory of each task, which is its own'
-expect 2 run --env PATH,NONE echo ::: 1
-grep -q -- "--env: no variable or function 'NONE' is exported" err
+exits 2 "--env: no variable or function 'NONE' is exported" \
+    run --env PATH,NONE echo ::: 1
 test "$(x=1 run --env x,_ 'echo $x' ::: a)" = '1 a'
 ok '--env wants exported names'
 
 printf 'rate,my name,x\n0.1,a b,"1\n2"\n' >p.csv
-"$BATS_MPI" run -q --csv p.csv -- 'echo "$rate;$x;"{my name}; env | grep name' \
-    >out 2>err || :
-printf '%s\n' '0.1;1' '2;a b' | cmp - out
-x=0 "$BATS_MPI" run -q -j 2 --csv p.csv --array 3-4 -- \
-    env 2>err | grep -E '^(rate|x|array_id)=' | sort >out
-printf '%s\n' array_id=3 array_id=4 rate=0.1 rate=0.1 x=1 x=1 | cmp - out
+run --csv p.csv -- 'echo "$rate;$x;"{my name}; env | grep name' >out || :
+consists out '0.1;1' '2;a b'
+x=0 run --csv p.csv --array 3-4 -- env |
+    grep -E '^(rate|x|array_id)=' | sort >out
+consists out array_id=3 array_id=4 rate=0.1 rate=0.1 x=1 x=1
 ok 'values with names are variables of the task'
 
 sweep() {
-    expect 0 "$BATS_MPI" run -q --record s.bats --header=: "$@" \
-        >out 2>err
-}
-# ask SQL: of the record, with blanks between the rows.
-ask() {
-    sqlite3 s.bats "$1" | tr '\n' ' '
+    run --record s.bats --header=: "$@" >out
 }
 sweep -- true {rate} {r} ::: rate 0.05 0.1 ::: r 1 2
-test "$(ask 'SELECT rate, sum(r), sum(cost) > 0 FROM tasks GROUP BY rate')" = \
-    '0.05|3|1 0.1|3|1 '
+test "$(sql s.bats 'SELECT rate, sum(r), sum(cost) > 0 FROM tasks GROUP BY rate' |
+    xargs)" = '0.05|3|1 0.1|3|1'
 test "$("$BATS_MPI" tasks s.bats --where 'rate > 0.05 AND r = 2' --json |
-    grep -o '"parameters":.*')" = '"parameters":{"rate":0.1,"r":2}}'
+    jq -c .parameters)" = '{"rate":0.1,"r":2}'
 for where in "load_extension('x')" 'abs(-9223372036854775807 - 1) > 0' \
     "json_extract('{', '\$.a') = 1" 'zeroblob(2000000000) > 1'; do
     expect 2 verb tasks s.bats --where "$where"
     grep -qF -- "--where '$where': " err
 done
-ok 'a function that is refused is no damage of the record'
-expect 2 "$BATS_MPI" tasks s.bats --where 'rat > 1' >out 2>err
-grep -q "no such column: rat; its parameters are rate, r\$" err
-ok 'parameters are columns of the record'
+exits 2 "no such column: rat; its parameters are rate, r\$" \
+    verb tasks s.bats --where 'rat > 1'
+ok 'parameters are columns of the record; functions that are refused damage nothing'
 
 sweep --resume -- true {rate} {r} ::: rate 0.01 0.05 0.1 ::: r 1 2 3
-test "$(ask 'SELECT rate, r, attempts FROM tasks ORDER BY 1, 2')" = \
-    '0.01|1|1 0.01|2|1 0.01|3|1 0.05|1|1 0.05|2|1 0.05|3|1 0.1|1|1 0.1|2|1 0.1|3|1 '
-"$BATS_MPI" record verify s.bats >out
-grep -q '^2 sessions, .*: all agree$' out
+test "$(sql s.bats 'SELECT rate, r, attempts FROM tasks ORDER BY 1, 2' | xargs)" = \
+    '0.01|1|1 0.01|2|1 0.01|3|1 0.05|1|1 0.05|2|1 0.05|3|1 0.1|1|1 0.1|2|1 0.1|3|1'
+"$BATS_MPI" record verify s.bats | grep -q '^2 sessions, .*: all agree$'
 test "$("$BATS_MPI" status --left s.bats)" -eq 0
 test "$("$BATS_MPI" tasks s.bats | grep -c '  done  *1  ok  ')" -eq 9
 ok '--resume runs the new points of a sweep that has grown'
@@ -187,11 +167,9 @@ ok '--resume runs the new points of a sweep that has grown'
 expect 1 "$BATS_MPI" -j 1 -q --record c.bats --header : -- \
     'test {word} = a' ::: word a 'b,"c' ::: n 1 >out 2>err </dev/null
 "$BATS_MPI" tasks --csv c.bats | cut -d, -f 1-5,13- >out
-cat <<'END' | cmp - out
-task,state,attempts,exit_status,signal,line,command,word,n
-1,done,1,0,0,0,test a = a,a,1
-2,failed,1,1,0,0,"test 'b,""c' = a","b,""c",1
-END
+consists out task,state,attempts,exit_status,signal,line,command,word,n \
+    '1,done,1,0,0,0,test a = a,a,1' \
+    "2,failed,1,1,0,0,\"test 'b,\"\"c' = a\",\"b,\"\"c\",1"
 "$BATS_MPI" tasks --csv --where 0 c.bats >out
 test "$(wc -l <out)" -eq 1
 ok 'tasks --csv has a column for each value, and quotes what needs it'

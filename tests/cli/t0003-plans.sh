@@ -109,7 +109,7 @@ ok '--dry-run prints the commands of all points, with their variables'
 
 printf '%s\n' 'parameter x 1' 'task main' 'exec touch begun' 'exec sleep 600' \
     endtask >slow.pln
-"$BATS_MPI" run -q slow.pln >out 2>err &
+"$BATS_MPI" run -q --grace 1m slow.pln >out 2>err &
 within 60 eval '[ -n "$(find tmp -name begun)" ]'
 kill -TERM $!
 wait $! || :

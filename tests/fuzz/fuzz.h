@@ -10,6 +10,7 @@
 #ifndef BATS_FUZZ_H
 #define BATS_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,14 +20,45 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
+static inline void must(bool is_so)
+{
+    if (!is_so)
+        abort();
+}
+
 /* A file of these bytes, in memory; close() takes it away. */
 static inline int fuzz_file(const uint8_t *bytes, size_t n, char path[32])
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
     snprintf(path, 32, "/proc/self/fd/%d", fd);
-    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
-        abort();
+    must(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
     return fd;
+}
+
+static inline void fuzz_write(const char *path, const void *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    must(f != NULL && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
+}
+
+/* A directory of the process in memory, where fsync costs nothing; at its end
+ * the directory and the files in it are removed. */
+static char fuzz_dir[32];
+
+static inline void fuzz_remove_directory(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", fuzz_dir);
+    must(system(command) == 0);
+}
+
+static inline bool fuzz_make_directory(void)
+{
+    if (fuzz_dir[0] != '\0')
+        return false;
+    snprintf(fuzz_dir, sizeof fuzz_dir, "/dev/shm/bats-fuzz-XXXXXX");
+    must(mkdtemp(fuzz_dir) != NULL && atexit(fuzz_remove_directory) == 0);
+    return true;
 }
 
 #endif

@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
             bool is_builtin;
             bats_time duration;
             if (bats_bagfile_command(bag, i, &command) < 0 ||
-                bats_builtin_parse(command.bytes, &is_builtin, &duration, &err) ||
+                bats_builtin_parse(command.bytes, &is_builtin, &duration,
+                                   &err) ||
                 bats_bagfile_line(bag, i) == 0)
                 abort();
         }

@@ -45,8 +45,7 @@ static void put(const void *bytes, size_t n)
 
 static void put_frame(uint32_t rank, const void *bytes, size_t n)
 {
-    if (!bats_wire_put(&wire, rank, bytes, n))
-        abort();
+    must(bats_wire_put(&wire, rank, bytes, n));
     bats_wire_flush(&wire);
 }
 
@@ -104,8 +103,7 @@ static void come_in(void)
     struct bats_knock knock = {BATS_AUTH_SECRET, RANKS, "4711", ""};
     put_message(0, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock));
     hear(BATS_MESSAGE_CHALLENGE);
-    if (!bats_wire_secure(&wire, false, bats_hub_auth(comm)->secret))
-        abort();
+    must(bats_wire_secure(&wire, false, bats_hub_auth(comm)->secret));
     put_message(0, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock));
     hear(BATS_MESSAGE_WELCOME);
 }
@@ -143,8 +141,7 @@ static void say(struct input *in)
 static void begin(void)
 {
     setenv("BATS_AUTH", "secret", 1);
-    if (bats_hub_create(&side, MOST, 60000000, &comm, NULL) != 0)
-        abort();
+    must(bats_hub_create(&side, MOST, 60000000, &comm, NULL) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -6,33 +6,8 @@
 #include "exec/output/outdir.h"
 #include "fuzz.h"
 
-static char dir[] = "/dev/shm/bats-fuzz-XXXXXX";
 static const char *const names[] = {"stream-1-1.index", "stream-1-1.out",
                                     "stream-2-1.index", "stream-2-1.out"};
-
-static char paths[4][64];
-
-static void remove_directory(void)
-{
-    for (int i = 0; i < 4; i++)
-        unlink(paths[i]);
-    rmdir(dir);
-}
-
-static void make_directory(void)
-{
-    if (mkdtemp(dir) == NULL || atexit(remove_directory) != 0)
-        abort();
-    for (int i = 0; i < 4; i++)
-        snprintf(paths[i], sizeof paths[i], "%s/%s", dir, names[i]);
-}
-
-static void put(const char *path, const uint8_t *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    if (f == NULL || fwrite(bytes, 1, n, f) != n || fclose(f) != 0)
-        abort();
-}
 
 static bool take(void *context, const char *bytes, size_t n)
 {
@@ -69,17 +44,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     struct bats_outdir d = {.complain = ignore, .context = &heard};
     struct bats_error err;
 
-    if (paths[0][0] == '\0')
-        make_directory();
+    fuzz_make_directory();
     for (int i = 0; i < 4; i++) {
         const uint8_t *end = n > 0 && i < 3 ? memchr(bytes, 0xff, n) : NULL;
         size_t length = end != NULL ? (size_t)(end - bytes) : n;
-        put(paths[i], bytes, length);
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", fuzz_dir, names[i]);
+        fuzz_write(path, bytes, length);
         bytes += end != NULL ? length + 1 : length;
         n -= end != NULL ? length + 1 : length;
     }
-    if (bats_outdir_open(&d, dir, &err) < 0)
-        abort();
+    must(bats_outdir_open(&d, fuzz_dir, &err) >= 0);
     check(&d);
     bats_outdir_release(&d);
     return 0;

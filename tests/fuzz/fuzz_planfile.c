@@ -27,8 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     struct bats_sweep *sweep;
     struct bats_error err;
 
-    if (text == NULL)
-        abort();
+    must(text != NULL);
     memcpy(text, bytes, n);
     text[n] = '\0';
     for (int i = 0; i < 2; i++)

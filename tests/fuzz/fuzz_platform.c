@@ -35,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
     if (bats_clusters_file_load(path, 0, &file, &err) == 0) {
         struct bats_platform platform;
-        if (bats_platform_build(file, workers, n_workers, &platform,
-                                &err) == 0) {
+        if (bats_platform_build(file, workers, n_workers, &platform, &err) ==
+            0) {
             check(&platform);
             bats_platform_release(&platform);
         }

@@ -8,19 +8,6 @@
 #include "fuzz.h"
 #include "input/profile.h"
 
-static char saved[] = "/dev/shm/bats-fuzz-XXXXXX";
-
-static void remove_saved(void)
-{
-    unlink(saved);
-}
-
-static void must(bool is_so)
-{
-    if (!is_so)
-        abort();
-}
-
 static void check(const struct bats_profile *p)
 {
     bats_money charged = 0;
@@ -50,9 +37,8 @@ static void estimate(const struct bats_profile *p)
     struct bats_sample sample;
     struct bats_error err;
 
-    if (bats_sample_init(&sample, p->n_clusters, p->observations,
-                         p->n_observations, &err) != 0)
-        abort();
+    must(bats_sample_init(&sample, p->n_clusters, p->observations,
+                          p->n_observations, &err) == 0);
     for (size_t i = 0; i < p->n_clusters; i++) {
         clusters[i] = p->clusters[i].cluster;
         slots[i] = p->clusters[i].slots;
@@ -73,7 +59,10 @@ static void save(const struct bats_profile *p)
 {
     struct bats_profile q;
     struct bats_error err;
+    char saved[64];
 
+    fuzz_make_directory();
+    snprintf(saved, sizeof saved, "%s/saved", fuzz_dir);
     must(bats_profile_save(p, saved, &err) == 0);
     must(bats_profile_load(saved, &q, &err) == 0);
     must(strcmp(p->bag_name, q.bag_name) == 0 && p->n_tasks == q.n_tasks &&
@@ -99,17 +88,11 @@ static void save(const struct bats_profile *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    static bool is_ready;
     char path[32];
     int fd = fuzz_file(bytes, n, path);
     struct bats_profile p;
     struct bats_error err;
 
-    if (!is_ready) {
-        close(mkstemp(saved));
-        must(atexit(remove_saved) == 0);
-        is_ready = true;
-    }
     if (bats_profile_load(path, &p, &err) == 0) {
         if (p.n_tasks <= 1000000) { /* each of these walks over all tasks */
             check(&p);

@@ -51,11 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     }
     /* From memory that ends where the message does. */
     uint8_t *bytes = malloc(left > 0 ? left : 1);
-    if (bytes == NULL)
-        abort();
+    must(bytes != NULL);
     memcpy(bytes, packet.bytes, left);
-    if (!read_one(bytes, left) && is_whole)
-        abort();
+    must(read_one(bytes, left) || !is_whole);
     free(bytes);
     bats_text_release(&packet);
     return 0;

@@ -38,7 +38,6 @@ struct file {
     size_t size;
 };
 
-static char dir[] = "/dev/shm/bats-fuzz-XXXXXX"; /* fsync costs nothing */
 static char damaged[ROOM], damaged_wal[ROOM], saved[ROOM];
 static struct file closed, killed, killed_wal;
 
@@ -140,14 +139,6 @@ static void remove_with(const char *suffix)
     unlink(name);
 }
 
-static void remove_directory(void)
-{
-    remove_with("-wal");
-    remove_with("-journal");
-    remove_with("");
-    rmdir(dir);
-}
-
 /* As long as nothing is damaged, there is something to prove. */
 static void check_proof(void)
 {
@@ -173,11 +164,10 @@ static void make_records(void)
     sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3_config(SQLITE_CONFIG_MALLOC, &pool);
-    must(mkdtemp(dir) != NULL && atexit(remove_directory) == 0);
-    setenv("TMPDIR", dir, 1);
-    snprintf(damaged, ROOM, "%s/damaged.bats", dir);
-    snprintf(damaged_wal, ROOM, "%s/damaged.bats-wal", dir);
-    snprintf(saved, ROOM, "%s/saved.bats", dir);
+    setenv("TMPDIR", fuzz_dir, 1);
+    snprintf(damaged, ROOM, "%s/damaged.bats", fuzz_dir);
+    snprintf(damaged_wal, ROOM, "%s/damaged.bats-wal", fuzz_dir);
+    snprintf(saved, ROOM, "%s/saved.bats", fuzz_dir);
 
     query("PRAGMA page_size = 512; CREATE TABLE t (x); DROP TABLE t");
     must(bats_record_create(damaged, &r, &err) == 0);
@@ -192,12 +182,6 @@ static void make_records(void)
 }
 
 /* ---- damage ---- */
-
-static void write_file(const char *path, const uint8_t *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    must(f != NULL && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
-}
 
 static void make_listed(const uint8_t *data, size_t n)
 {
@@ -222,9 +206,9 @@ static void make_listed(const uint8_t *data, size_t n)
             left = place;
     }
     size_t main_size = left < file->size ? left : file->size;
-    write_file(damaged, bytes, main_size);
+    fuzz_write(damaged, bytes, main_size);
     if (is_killed)
-        write_file(damaged_wal, bytes + main_size, left - main_size);
+        fuzz_write(damaged_wal, bytes + main_size, left - main_size);
 }
 
 /* Writes the record that the input is; the result is its reader. */
@@ -237,9 +221,9 @@ static int make_damaged(const uint8_t *data, size_t n)
         return n > 0 ? data[0] / 2 : 0;
     }
     split(data, n, &file, &log);
-    write_file(damaged, data + HEAD, file);
+    fuzz_write(damaged, data + HEAD, file);
     if (log > 0)
-        write_file(damaged_wal, data + HEAD + file, log);
+        fuzz_write(damaged_wal, data + HEAD + file, log);
     return data[0];
 }
 
@@ -265,10 +249,10 @@ static void write_all(struct bats_view *v, FILE *out)
     bats_axis_executions(v, &executions, &err);
     free(executions.list);
     for (int i = 0; i < 2; i++)
-        bats_axis_write(v,
-                        (struct bats_lease_terms){.in_windows = i == 0,
-                                                  .returns = i > 0},
-                        out, &err);
+        bats_axis_write(
+            v,
+            (struct bats_lease_terms){.in_windows = i == 0, .returns = i > 0},
+            out, &err);
     bats_wfformat_write(&source, out, &err);
     if (bats_view_options(v, 0, &options, &err) == 0)
         json_decref(options);
@@ -360,7 +344,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static void (*const readers[])(void) = {view, recover, go_on, prove};
 
-    if (closed.bytes == NULL)
+    if (fuzz_make_directory())
         make_records();
     readers[make_damaged(data, n) % 4]();
     remove_with("-wal");

@@ -62,8 +62,7 @@ static void play(const struct bats_scenario *s, size_t seed, uint32_t repeat)
     struct bats_world *world;
     struct bats_error err;
     if (bats_world_create(s, seed, repeat, &world, &err) < 0) {
-        if (err.code != BATS_EOVERFLOW)
-            abort();
+        must(err.code == BATS_EOVERFLOW);
         return;
     }
     for (uint32_t i = 0; i < s->n_policies * s->n_budgets; i++) {

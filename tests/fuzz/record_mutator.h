@@ -19,12 +19,6 @@
 #define HEAD 4       /* bytes before the file */
 #define SMALLEST 512 /* of a database */
 
-static void must(bool is_good)
-{
-    if (!is_good)
-        abort();
-}
-
 /* Bytes of the file and of its log; `n` is of all, HEAD and more. */
 static void split(const uint8_t *data, size_t n, size_t *file, size_t *log)
 {

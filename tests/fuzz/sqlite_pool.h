@@ -79,13 +79,8 @@ static int pool_begin(void *context)
     return SQLITE_OK;
 }
 
-static void pool_end(void *context)
-{
-    (void)context;
-}
-
 static const sqlite3_mem_methods pool = {pool_malloc, pool_free,  pool_realloc,
                                          pool_size,   pool_round, pool_begin,
-                                         pool_end,    NULL};
+                                         NULL,        NULL};
 
 #endif

@@ -1,37 +1,31 @@
 #!/bin/bash
 # The job scripts, as sbatch runs them.
 . "$TOP/tests/slurm/lib.sh"
+scripts=$TOP/jobscripts
 
 for i in $(seq 20); do echo "echo task $i of 20"; done >bag.txt
-
-submit -N4 -n9 "$TOP/jobscripts/simple.sh"
-ok 'simple.sh runs the bag in the current directory'
+submit -N4 -n9 "$scripts/simple.sh"
 test "$(grep -c '^task [0-9]* of 20$' bag-*.out)" -eq 20
-ok 'what the tasks print is in the output of the job'
 test "$(cat bag-*.joblog | wc -l)" -eq 21
-ok 'the joblog has a line for each task'
 rm -f bag-*.out
-
 { cat bag.txt; echo 'exit 7'; } >failing.txt
-expect 1 submit -N4 -n9 "$TOP/jobscripts/simple.sh" failing.txt
-ok 'the job fails when a task fails'
+expect 1 submit -N4 -n9 "$scripts/simple.sh" failing.txt
+ok 'simple.sh runs the bag in the current directory, and fails when a task fails'
 rm -f bag-* bag.txt.bats*
 
 # The script as it is, but for the number of ranks; the clusters file that
 # stands in its comment.
-sed -n '/^#   \[run\]/,/^#$/s/^#  *//p' "$TOP/jobscripts/two-partitions.sh" \
-    >clusters.ini
+sed -n '/^#   \[run\]/,/^#$/s/^#  *//p' "$scripts/two-partitions.sh" >clusters.ini
 sed 's/^\(#SBATCH.*--ntasks\)=33/\1=5/; s/^\(#SBATCH.*--ntasks\)=32/\1=4/' \
-    "$TOP/jobscripts/two-partitions.sh" >two.sh
-for i in $(seq 20); do echo "sleep 0.2"; done >bag.txt
+    "$scripts/two-partitions.sh" >two.sh
+yes 'sleep 0.2' | head -n 20 >bag.txt
 BUDGET=100 submit two.sh
-ok 'two-partitions.sh runs the bag'
 test "$(cut -f2 bag-*.joblog | sort -u | tr '\n' ' ')" = 'Host fast1 slow1 '
-ok 'it runs tasks in both partitions'
+ok 'two-partitions.sh runs tasks in both partitions'
 rm -f bag-* bag.txt.bats*
 
 # A srun that does not return, once. The step takes longer than the patience.
-for i in $(seq 20); do echo "sleep 2"; done >bag.txt
+yes 'sleep 2' | head -n 20 >bag.txt
 mkdir bin
 cat >bin/srun <<SH
 #!/bin/sh
@@ -44,19 +38,17 @@ chmod +x bin/srun
 sed -i 's/while sleep 10/while sleep 0.5/' two.sh
 PATH=$BED/bin:$PATH submit two.sh
 test -e hung
-sqlite3 bag.txt.bats 'SELECT done, sessions FROM progress' | tee out |
-    grep -qx '20|2'
+test "$(sql bag.txt.bats 'SELECT done, sessions FROM progress')" = '20|2'
 test "$(grep -c . bag-*.joblog)" -eq 21
 ok 'a srun that has no step any more does not hold the job'
 rm -f bag-* bag.txt.bats*
 
 for i in $(seq 20); do echo "echo $i >>ran; test $i -ne 9"; done >bag.txt
-expect 1 submit -N4 -n5 "$TOP/jobscripts/resume.sh"
-test "$(sort -n ran | tr '\n' ' ')" = "$(seq -s ' ' 20) "
-ok 'resume.sh runs a bag'
+expect 1 submit -N4 -n5 "$scripts/resume.sh"
+sort -n ran | diff - <(seq 20)
 sed -i '9s/-ne 9/-eq 9/' bag.txt
-submit -N4 -n5 "$TOP/jobscripts/resume.sh"
+submit -N4 -n5 "$scripts/resume.sh"
 test "$(wc -l <ran)" -eq 21
 test "$(tail -n 1 ran)" = 9
-ok 'and goes on with what is left, or new'
+ok 'resume.sh runs a bag, and goes on with what is left, or new'
 done_testing

@@ -11,12 +11,9 @@ trap 'sleep 3; echo "$BATS_TASK_ID" >>saved; exit 1' TERM
 echo "$BATS_TASK_ID" >>begun
 while :; do sleep 0.1; done
 TASK
-for i in 1 2 3; do echo 'sh saves'; done >taken
-cat >taken.sh <<'JOB'
-#!/bin/sh
-srun bats-mpi taken --policy rr --grace 8s
-JOB
-job=$(sbatch --parsable -p preemptible -N2 -n4 -o err taken.sh)
+yes 'sh saves' | head -n 3 >taken
+sbatch -p preemptible -N2 -n4 -o err --wrap \
+    'srun bats-mpi taken --policy rr --grace 8s' >out
 three_have_begun() {
     test "$(cat begun 2>/dev/null | wc -l)" -eq 3
 }
@@ -43,12 +40,16 @@ rank() {
 # step with a rank that was killed.
 step() {
     mkdir -p "$1"
-    (cd "$1" && nodes=$2 && shift 2 &&
-        exec srun -p all -w "$nodes" -e err.%t "$@" >out 2>err) || :
+    (cd "$1" && exec srun -p all -w "$2" -e err.%t "${@:3}" >out 2>err) || :
 }
 # is_over PID
 is_over() {
     ! kill -0 "$1" 2>/dev/null
+}
+# silent DIR PID: its step ends, for rank 0 says nothing.
+silent() {
+    within 60 is_over $2
+    grep -q 'rank 0 has been silent' $1/err.1
 }
 cat >lasts <<'TASK'
 trap 'sleep 0.5; echo saved; echo "$BATS_TASK_ID" >>saved; exit 1' TERM
@@ -60,7 +61,7 @@ mkdir -p reads runs gone
 mkfifo reads/bag
 step reads 'fast[1-2]' bats-mpi bag --no-record --silence 6s &
 reads=$!
-for step in runs gone; do echo 'sh ../lasts' >$step/bag; done
+echo 'sh ../lasts' | tee runs/bag >gone/bag
 step runs 'fast[3-4]' bats-mpi bag --policy rr --silence 3s --output stream &
 runs=$!
 step gone 'slow[1-2]' bats-mpi bag --policy rr --silence 3s &
@@ -69,26 +70,20 @@ within 60 test -s runs/begun
 within 60 test -s gone/begun
 rank fast3 0 KILL
 kill -KILL "$(cat "$BED/node.slow1")"
-within 60 is_over $runs
-grep -q 'rank 0 has been silent' runs/err.1
-ok 'a step whose rank 0 is killed ends'
+silent runs $runs
 test "$(cat runs/saved)" = 1
-ok 'its tasks have their grace time'
 expect 1 nsenter -t "$(cat "$BED/node.fast4")" -p -m pgrep -x 'bats.*|lasts' >out
 grep -q saved runs/bag.out/stream-*
-ok 'their output files are complete, and no process is left'
-within 60 is_over $gone
-grep -q 'rank 0 has been silent' gone/err.1
+ok 'a step whose rank 0 is killed ends: tasks have their grace time, output is whole'
+silent gone $gone
 test "$(cat gone/saved)" = 1
 ok 'a step whose rank 0 is gone with its node ends, too'
 expect 1 is_over $reads
 expect 1 grep -q silent reads/err.0 reads/err.1
 cp reads/err.1 err
-ok 'a master that reads its bag for longer than --silence is not lost'
 rank fast1 0 KILL
-within 60 is_over $reads
-grep -q 'rank 0 has been silent' reads/err.1
-ok 'killed while it reads, it does not leave the others behind'
+silent reads $reads
+ok 'a master that reads its bag for long is not lost, but leaves no others if killed'
 
 # ---- the others are sent home ----
 
@@ -115,11 +110,10 @@ is_closed() {
     bats-mpi status ends/bag | grep -q 'all done'
 }
 within 60 is_closed
-grep -q makespan ends/err.0
+within 60 grep -q makespan ends/err.0
 rank slow3 0 KILL
-ok 'record and report are complete before the others are sent home'
 rank slow3 1 CONT
 within 60 is_over $ends
-ok 'and when rank 0 dies then, the others leave all the same'
+ok 'record and report are complete before others are sent home, who leave anyway'
 for pid in $reads $runs $gone $ends; do is_over $pid || kill -KILL $pid; done
 done_testing
