@@ -5,7 +5,7 @@ directory `browser` here: at the end, kill the group of processes that browser/p
 names. Only one call at a time.
 
     python3 page.py PAGE.html [--dark] [--width N] [--height N] [--shot FILE]
-                    [--top N] [--tall N] [--print FILE] [--no-scripts] [EXPRESSION...]
+                    [--print FILE] [--no-scripts] [EXPRESSION...]
 
 Prints the value of each JavaScript expression (@FILE: that file's) as a line of
 JSON; a promise is waited for. "mouse: EXPRESSION" moves the mouse to the [x, y]
@@ -28,8 +28,6 @@ PARSER.add_argument("--no-scripts", action="store_true")
 PARSER.add_argument("--width", type=int, default=1000)
 PARSER.add_argument("--height", type=int, default=800)
 PARSER.add_argument("--shot")
-PARSER.add_argument("--top", type=int, default=0, help="of the shot")
-PARSER.add_argument("--tall", type=int, default=100000, help="likewise")
 PARSER.add_argument("--print", dest="pdf")
 PARSER.add_argument("expressions", nargs="*")
 ARGS = PARSER.parse_intermixed_args()
@@ -161,13 +159,8 @@ def ask_page(browser, expression):
     return answer["result"].get("value")
 
 
-def shoot(browser):
-    size = browser.ask("Page.getLayoutMetrics")["cssContentSize"]
-    clip = {"x": 0, "y": ARGS.top, "width": ARGS.width, "scale": 1,
-            "height": min(ARGS.tall, size["height"] - ARGS.top)}
-    shot = browser.ask("Page.captureScreenshot", clip=clip,
-                       captureBeyondViewport=True)
-    pathlib.Path(ARGS.shot).write_bytes(base64.b64decode(shot["data"]))
+def save(path, answer):
+    pathlib.Path(path).write_bytes(base64.b64decode(answer["data"]))
 
 
 def complaints(browser):
@@ -191,10 +184,10 @@ def main():
                 expression = pathlib.Path(expression[1:]).read_text()
             do(browser, expression)
         if ARGS.shot:
-            shoot(browser)
+            save(ARGS.shot, browser.ask("Page.captureScreenshot",
+                                        captureBeyondViewport=True))
         if ARGS.pdf:
-            pdf = browser.ask("Page.printToPDF", printBackground=False)
-            pathlib.Path(ARGS.pdf).write_bytes(base64.b64decode(pdf["data"]))
+            save(ARGS.pdf, browser.ask("Page.printToPDF", printBackground=False))
         found = list(complaints(browser))
     finally:
         browser.close()

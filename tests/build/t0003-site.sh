@@ -5,8 +5,6 @@
 
 site=$TOP/jobscripts/site
 
-# ---- clusters files ----
-
 # The charge of half an hour on all nodes of a queue (on 10 where the file has
 # no max), by hand from the rule in its head: nodes x hours x rate, and to
 # cents. On Delta no less than an hour is charged.
@@ -94,8 +92,6 @@ SLURM_JOB_PARTITION=flex bats 3 run --dry-run bag.txt \
 grep -Eq '^flex +1 +2 +0\.2 ' out
 expect 1 grep -q rtx out
 ok 'a job has the part of the file that is its partition'
-
-# ---- installed ----
 
 make -C "$TOP" install B="$B" PREFIX="$dir/opt" DESTDIR= >out 2>err
 verb plan --tasks 1 --runtime cpu=5m \

@@ -90,8 +90,6 @@ T
 )" = 'not ok 1..1'
 ok 'a case that is skipped fails under CI=true'
 
-# ---- all tests ----
-
 # hidden FILE...: cases with a command at which bash does not look, but for the
 # last one.
 hidden() {

@@ -3,8 +3,6 @@
 . "$TOP/tests/tap.sh"
 needs groff fish zsh
 
-# ---- help ----
-
 for page in --help -h 'bag.txt --help' 'run --help' 'plan --help' 'simulate --help' \
     'output --help' 'status --help' 'log --help' 'tasks --help' 'why --help' \
     'record --help'; do
@@ -22,8 +20,6 @@ ok 'help is whole, goes to standard output, and does not start MPI'
 verb --version
 finds out '^bats-mpi [0-9]' 'Open MPI\|MPICH' 'GPL-3.0-or-later'
 ok '--version has the version, the MPI library and the licence'
-
-# ---- man page and completion ----
 
 verb --man
 head -n 1 out | grep -q '^\.TH BATS'
@@ -78,8 +74,6 @@ zsh -f try.zsh >out 2>err
 grep -q '^--system:' out
 tail -n 1 out | grep -qx files
 ok 'so do fish and zsh'
-
-# ---- mistakes ----
 
 # refuses PATTERN ARGUMENT...: exit 2, the pattern, and nothing on stdout.
 refuses() {

@@ -24,8 +24,6 @@ width() {
     awk '{ if (length > n) n = length } END { print n }' "$1"
 }
 
-# ---- machine-windows ----
-
 # 1000 tasks, 4 an hour on slow, 16 on fast: 32 fast ones do 1024 in two
 # windows, for 32 x 2 x 12 = 768; the least that any does is 750.
 clusters slow=3 fast=12
@@ -68,8 +66,6 @@ grep -q '^cost  *768 SU$' out
 ok 'a percentage is a budget between the cheapest and the fastest'
 exits 2 'No such file' verb plan profile --sbatch cheapest+10%
 
-# ---- the width of a screen ----
-
 for n in 1 2 4; do
     clusters $(printf 'part%d=%d ' 1 3 2 9 3 12 4 16 | cut -d' ' -f1-$n)
     times=$(printf ',part%d=%dm' 1 15 2 7 3 4 4 3 | cut -d, -f1-$((n + 1)))
@@ -84,8 +80,6 @@ tr -d '\r' <typescript | sed -n '/^1 /,/^At/p' | grep -v '^Script' >out
 test "$(width out)" -le 40
 finds out '^1 cheapest: [0-9]* SU in ' '^    part1 32 for [0-9]* windows'
 ok 'a schedule is a line of at most 80 columns, and on 40 columns a paragraph'
-
-# ---- a job that is billed for what it holds ----
 
 allocation_profile >profile.json
 plan profile.json
@@ -135,8 +129,6 @@ test "$(awk '$1 <= cost || (NR > 1 && $2 >= end) { print }
     { cost = $1; end = $2 }' list)" = ''
 test "$(wc -l <list)" -ge 2
 ok 'a schedule that would be billed more and end later is not offered'
-
-# ---- what the pages show ----
 
 # shown FROM TO FILE: an indented block, as it would be printed.
 shown() {

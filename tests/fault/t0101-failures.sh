@@ -8,8 +8,6 @@ lines() {
     grep -vc '^Seq' "$1"
 }
 
-# ---- retries ----
-
 cat >bag <<'BAG'
 echo $BATS_ATTEMPT >>attempts; test -e marker || { touch marker; exit 1; }
 true
@@ -41,8 +39,6 @@ bats 3 bag --policy rr --retries 2
 test "$(sort -u where | wc -l)" -eq 2
 ok 'it is tried on another machine first'
 
-# ---- time-outs ----
-
 printf '%s\n' 'sleep 1001' 'echo ok' >bag
 exits 1 '^ *1  timed out ' bats 3 bag --policy rr --timeout 4 --joblog log \
     --json report
@@ -72,8 +68,6 @@ expect 1 bats 3 bag --policy rr --timeout 6000% --json report
 holds '.tasks_done == 20 and .timed_out == 1'
 ok 'a time-out may be retried, and be a share of the median'
 
-# ---- halt ----
-
 yes 'sleep 0.1; exit 1' | head -n 30 >bag
 exits 1 '^bats-mpi: too many tasks failed (--halt)' \
     bats 3 bag --policy rr --halt soon,fail=2 --json report
@@ -89,8 +83,6 @@ expect 1 bats 4 bag --policy rr --halt now,fail=1 --json report
 holds '.outcome == "halted" and .tasks_failed == 1'
 within 60 nobody_left
 ok '--halt now,fail=N stops the others, too'
-
-# ---- exit status 85 ----
 
 echo 'echo x >>steps; test "$(wc -l <steps)" -gt 2 || exit 85' >bag
 bats 3 bag --policy rr --joblog log --json report
@@ -108,8 +100,6 @@ test "$(wc -l <turns)" -ge 6
 holds ".yielded == $(($(wc -l <turns) - 1)) and .tasks_failed == 1"
 test "$(lines log)" = 1
 ok 'a task that yields at once, again and again, has failed'
-
-# ---- a black hole ----
 
 # Tasks have ended well elsewhere when the fifth one fails there.
 yes 'test $BATS_MACHINE != all-2 && sleep 0.1 || { sleep 0.15; false; }' |

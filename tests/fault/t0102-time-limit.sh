@@ -65,8 +65,6 @@ job 1 short --time-limit 1h --budget unlimited
 expect 1 grep -q 'job ends' err
 ok 'in a Slurm job its end is the limit, unless there is an explicit one'
 
-# ---- SIGUSR1 ----
-
 yes 'touch started; until [ -e go ]; do sleep 0.1; done; echo x >>ended' |
     head -n 60 >bag
 

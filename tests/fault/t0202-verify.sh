@@ -1,23 +1,21 @@
 #!/bin/bash
 # The records of real runs agree with themselves, whatever ended them.
 . "$TOP/tests/mpi/lib.sh"
+needs_open_mpi
 
 # verify RUN N: its N sessions agree.
 verify() {
-    "$BATS_MPI" record verify "$1" >out 2>err &&
-        grep -q "^$2 sessions\\{0,1\\}, .*: all agree\$" out
+    verb record verify "$1"
+    grep -q "^$2 sessions\\{0,1\\}, .*: all agree\$" out
 }
-
 # has RECORD WHAT...: each of these has happened.
 has() {
-    record=$1
-    shift
-    for what in "$@"; do
-        test "$(sql "$record" "SELECT count(*) > 0 FROM happened
-            WHERE what = '$what'")" = 1 || return 1
+    local what
+    for what in "${@:2}"; do
+        test "$(sql "$1" "SELECT count(*) > 0 FROM happened
+            WHERE what = '$what'")" = 1
     done
 }
-
 # is_recorded WHAT RUN: the log has a line of it.
 is_recorded() {
     "$BATS_MPI" log "$2" 2>/dev/null | grep -q " $1 "
@@ -29,25 +27,17 @@ awk 'BEGIN { srand(3); for (i = 0; i < 150; i++)
     printf "@sleep %dm\n", 5 + rand() * 50 }' >bag
 ini '[run]; window = 60m' '[cluster slow]; ranks = 1-4; charge = 3' \
     '[cluster fast]; ranks = 5-8; charge = 8.123456; speed = 2' >clusters.ini
-expect 4 bats 9 bag --clusters clusters.ini --budget 150 --time-scale 3600
+scale='--clusters clusters.ini --time-scale 3600'
+expect 4 bats 9 bag $scale --budget 150
 has bag.bats park acquire
-test "$(sql bag.bats 'SELECT (SELECT count(*) >= 2 FROM decision),
+test "$(sql 'SELECT (SELECT count(*) >= 2 FROM decision),
     count(*) > 0 FROM execution WHERE outcome = 1 AND cancelled')" = '1|1'
-ok 'a run with preempted tasks and parked machines runs out of money'
 verify bag 1
-ok 'its record agrees with itself'
-
-# ---- it goes on: with more money, another bag, other rules ----
-
-sed '5d; 20s/.*/@sleep 1m/' bag >new
-echo '@sleep 2m' >>new
-mv new bag
-expect '0|1' bats 9 bag --clusters clusters.ini --budget 15000 --time-scale 3600 --resume \
-    --timeout 300% --tail random
+ok 'that of a run with preempted tasks and parked machines, out of money'
+sed -i '5d; 20s/.*/@sleep 1m/; $a @sleep 2m' bag
+expect '0|1' bats 9 bag $scale --budget 15000 --resume --timeout 300% --tail random
 verify bag 2
 ok 'so does that of a session that goes on with a changed bag'
-
-# ---- changes ----
 
 # noticed SQL TEXT: what it changes in the record is, as this.
 noticed() {
@@ -60,35 +50,28 @@ noticed() {
 noticed 'UPDATE charge SET amount = amount - 1 WHERE seq =
     (SELECT min(seq) FROM charge WHERE session = 2)' \
     'session 2: [0-9]+ is charged to account 0, but [0-9]+ by its charges$'
-ok 'a charge that is changed by a millionth is noticed'
 noticed 'UPDATE execution SET wall_us = wall_us + 1 WHERE seq =
     (SELECT max(seq) FROM execution WHERE outcome = 0)' \
     'task [0-9]+ is not as its executions have ended$'
-ok 'so is an execution that is made longer by a microsecond'
+ok 'a charge that is less by a millionth is noticed, an execution longer by 1 us'
 
 # ---- failures, retries, a lost machine ----
 
 # Every fifth task fails at first, two fail always.
 for i in $(seq 100); do
-    echo "sleep 0.1; test -e $i || { touch $i; test $((i % 5)) -gt 0; } &&
-        test $i -ne 10 && test $i -ne 60" | tr -d '\n'
-    echo
+    echo "sleep 0.1; test -e $i || { touch $i; test $((i % 5)) -gt 0; } &&" \
+        "test $i -ne 10 && test $i -ne 60"
 done >bag2
-if ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI'; then
-    recoverable 5 bag2 --retries 2 --retry-delay 100ms
-    within 60 is_recorded done bag2
-    kill -KILL "$(rank_pid 2)"
-    ends_with 1
-    has bag2.bats lost
-    test "$(sql bag2.bats 'SELECT finish, exit_code,
-            (SELECT count(*) > 0 FROM execution WHERE outcome = 2)
-            FROM session')" = 'all done|1|1'
-    ok 'a run with failures and a lost machine ends'
-    verify bag2 1
-    ok 'its record agrees with itself'
-else
-    skip 'a run with failures and a lost machine' 'not Open MPI'
-fi
+recoverable 5 bag2 --retries 2 --retry-delay 100ms
+within 60 is_recorded done bag2
+kill -KILL "$(rank_pid 2)"
+ends_with 1
+has bag2.bats lost
+test "$(sql bag2.bats 'SELECT finish, exit_code,
+    (SELECT count(*) > 0 FROM execution WHERE outcome = 2)
+    FROM session')" = 'all done|1|1'
+verify bag2 1
+ok 'that of a run with failures and a lost machine'
 
 # ---- a master that is killed, and what comes after it ----
 
@@ -97,21 +80,17 @@ for i in $(seq 200); do
     echo "test -e x$i || { touch x$i; exit 3; }; test ! -e x50 ||" \
         'until test -e go; do sleep 0.1; done; sleep 0.05'
 done >bag3
-env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag3 \
-    --retries 2 >out 2>err </dev/null &
+start 4 bag3 --retries 2
 within 60 test -e x50
-"$BATS_MPI" record verify bag3 >live 2>err
-ok 'the record of a live run agrees as far as it is'
+verb record verify bag3
 kill -KILL "$(rank_pid 0)"
-ok 'and killed while it runs'
-wait $! || :
+wait $run || :
 within 60 nobody_left
 touch go
 rm -f x7
 bats 4 bag3 --retries 2 --resume
-ok 'and resumed'
 bats 4 bag3 --retry-failed
 verify bag3 3
-ok 'a session that was killed and those after it agree'
+ok 'that of a live run, as far as it is; a session that was killed, and those after'
 
 done_testing

@@ -36,8 +36,6 @@ yes 'echo x >>ran; sleep 1001' | head -n 4 >bag
 ini '[cluster a]; ranks = 1-2; charge = 1' \
     '[cluster b]; ranks = 3; charge = 5' >clusters.ini
 
-# ---- money, and work ----
-
 begin 4 --clusters clusters.ini --budget 2 --policy rr --tail none
 both() { test "$(wc -l <ran)" -eq 2; }
 within 60 both
@@ -80,8 +78,6 @@ done
 ok 'where use is charged it is the budget that tasks wait for, not a window'
 end
 
-# ---- a machine that is lost ----
-
 begin 3 --policy rr --tail none --time-limit 1h
 within 60 both
 kill -KILL "$(rank_pid 2)"
@@ -90,8 +86,6 @@ within 60 says all-2 \
 says '' 'tasks are waiting for a free slot on 1 machine; none is started that would not end by 1h$'
 ok 'a machine that is lost says why; tasks have to end before the time limit'
 end
-
-# ---- failures ----
 
 echo 'exit 3' >bag
 begin 2 --retries 2 --retry-delay 10h

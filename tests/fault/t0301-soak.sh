@@ -10,12 +10,7 @@
 tasks=${SOAK_TASKS:-1500}
 workers=${SOAK_WORKERS:-8}
 
-if ! ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI' ||
-    ! command -v sqlite3 >/dev/null; then
-    skip 'a soak' 'needs Open MPI and sqlite3'
-    done_testing
-    exit
-fi
+needs_open_mpi
 
 # Retries are so many that on a busy machine no task times out each time.
 # In each 1000 tasks 960 just end, 10 fail at first and 10 always, 8 hang at
@@ -101,25 +96,21 @@ seconds=$(($(date +%s) - started))
 [ $killed -ge 1 ]
 ok "$tasks tasks, $session sessions, $killed workers and $masters master killed"
 
-sql "SELECT task FROM execution WHERE outcome = 0 ORDER BY task" >out
-cmp out expected.all
-ok 'the record has one result for each task'
-sql "SELECT number FROM tasks WHERE state = 'failed' ORDER BY number" >out
-cmp out expected.failed
+sql "SELECT task FROM execution WHERE outcome = 0 ORDER BY task" |
+    cmp - expected.all
+sql "SELECT number FROM tasks WHERE state = 'failed' ORDER BY number" |
+    cmp - expected.failed
 test "$(sql "SELECT count(*) FROM tasks
     WHERE state = 'done'")" -eq $((tasks - $(wc -l <expected.failed)))
-ok 'the right ones have failed, all others are done'
 test "$(sql "SELECT count(*) FROM (SELECT task FROM execution
     WHERE runtime_us NOT NULL AND exit_status = 0 AND signal = 0 GROUP BY task
     HAVING count(*) > 1)")" -eq 0
-ok 'the engine heard of no second end of a task that is done'
+ok 'each task has one result: the right ones have failed, all others are done'
 awk 'NR > 1 { print $1 }' log | sort -n | cmp - expected.all
-ok 'the joblog has one line for each task'
-awk -F '\t' 'NR > 1 { print $1 "|" $7 "|" $8 }' log | sort -n >out
-sql "SELECT task, exit_status, signal FROM execution WHERE outcome = 0
-    ORDER BY task" >err
-cmp out err
-ok 'joblog and record agree on how each has ended'
+awk -F '\t' 'NR > 1 { print $1 "|" $7 "|" $8 }' log | sort -n |
+    cmp - <(sql "SELECT task, exit_status, signal FROM execution
+        WHERE outcome = 0 ORDER BY task")
+ok 'the joblog has one line for each task, and the record agrees how it has ended'
 
 windows=$(sql 'SELECT count(*) FROM charge WHERE account = 0')
 charged=$(sql 'SELECT sum(amount) FROM charge WHERE account = 0')

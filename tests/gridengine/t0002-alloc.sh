@@ -44,8 +44,6 @@ grep -q 'slow.q may ask for 1m at most: the window is 50s' err
 grep -q -- '-l h_rt=60 ' out
 ok 'jobs end a minute before the s_rt of their queue'
 
-# ---- nothing comes ----
-
 blocker=$(echo "sleep 600" | qsub -terse -cwd -V -S /bin/sh -o /dev/null -j y -q fast.q -pe mpi 16)
 tasks full 8
 runs() { qstat -s r -u '*' | grep -q "^ *$1 "; }
@@ -63,8 +61,6 @@ waits "1 job waits in the queue .*: .* dropped because it is full" --max-jobs 1
 settled full 0
 qdel "$blocker" >>out
 ok 'when nothing comes, it says why; after Ctrl-C no job is left, or has cost anything'
-
-# ---- a host is drained ----
 
 tasks drain 60
 start drain -p fast.q --max-jobs 2 --slots 8 --sbatch '-pe mpi' -b 10

@@ -34,8 +34,6 @@ ran lost 40
 settled lost 10
 ok 'a job whose host is lost is replaced, deleted by force, and charged'
 
-# ---- at random ----
-
 RANDOM=${SEED-1}
 queues=(fast.q slow.q fast.q,slow.q) # slow.q has one host left
 for run in $(seq "${RUNS-2}"); do

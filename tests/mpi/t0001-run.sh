@@ -2,8 +2,6 @@
 # A bag on MPI ranks: every task runs once, and its end is told truly.
 . "$TOP/tests/mpi/lib.sh"
 
-# ---- results ----
-
 for i in $(seq 40); do echo "echo line-\$BATS_TASK_ID-$i"; done >bag
 by_mpi 3 bag --joblog log
 seq 40 | sed 's/.*/line-&-&/' | sort | cmp - <(sort out)
@@ -21,8 +19,6 @@ tail -n +2 log | sort -n | cut -f1,7,8 | tr '\t\n' ':;' >got
 grep -qx '1:0:0;2:3:0;3:[0-9]*:15;4:127:0;5:[0-9]*:9;' got
 ok 'failed tasks make it exit with 1; exit status and signal of each arrive'
 
-# ---- environment ----
-
 cat >bag <<'BAG'
 env | grep -E '^(OMPI|PMIX|PMI|PRTE|ORTE)_' | grep -v -E '^OMPI_(ALLOW|MCA_(rmaps|mpi_yield|hwloc))'; echo "t=$BATS_TASK_ID a=$BATS_ATTEMPT c=$BATS_CLUSTER m=$BATS_MACHINE r=${BATS_RUN_ID:+set} d=${DISBATCH_TASKID-none}"
 BAG
@@ -39,8 +35,6 @@ BAG
 bats 2 "$PWD/tasks.db"
 grep -qE '^1 000001 tasks.db job' out
 ok 'a disBatch file gets the DISBATCH_ variables'
-
-# ---- output ----
 
 # Eight writers, each line from many small writes.
 for i in $(seq 8); do
@@ -66,14 +60,10 @@ test ! -s out
 consists <(cat there/4/stdout there/4/stderr) out-4 err-4
 ok '--results has a directory for each task instead'
 
-# ---- many ----
-
 { yes /bin/true | head -n 2000; yes '@sleep 0' | head -n 20000; } >bag
 by_mpi 5 bag --joblog log
 test "$(tail -n +2 log | cut -f1 | sort -nu | wc -l)" -eq 22000
 ok '22000 tasks, most of them empty, have 22000 results'
-
-# ---- who works ----
 
 yes 'sleep 0.1; echo $PPID' | head -n 20 >bag
 by_mpi 3 bag --policy rr --master-works
@@ -86,8 +76,6 @@ ini '[cluster one]; ranks = 1-4; machine = node; charge = 2' >clusters.ini
 bats 5 bag --clusters clusters.ini
 test "$(sort -u out | wc -l)" -gt 1
 ok 'the ranks of a node are slots of one machine'
-
-# ---- partitions ----
 
 ini '[cluster one]; partition = quick; charge = 2' >partition.ini
 SLURM_JOB_PARTITION=quick by_mpi 3 bag --clusters partition.ini --dry-run
@@ -103,8 +91,6 @@ ok 'a rank is in the partition of its Slurm job'
     by_mpi 3 bag --clusters partition.ini --dry-run
 )
 ok 'in a heterogeneous job it is in the partition of the group of its host'
-
-# ---- mistakes ----
 
 sed 's/1-4/1-9/' clusters.ini >wrong.ini
 exits 2 'wrong.ini:[0-9]' by_mpi 3 bag --clusters wrong.ini

@@ -7,8 +7,6 @@ ini '[run]; window = 60m; currency = SU' \
     '[cluster fast]; ranks = 3-4; charge = 12.5' >clusters.ini
 scale='--clusters clusters.ini --time-scale 3600'
 
-# ---- a run that ends well ----
-
 yes '@sleep 10m' | head -n 30 >bag
 bats 5 bag $scale --budget 500 --seed 7 --json report
 finds err '^bats-mpi: all 30 tasks done in ' '^policy .*seed 7$' \
@@ -30,8 +28,6 @@ verb status bag
 test "$(grep -c ' [1-9][0-9]m[0-9s]*$' out)" = 2
 ok 'status shows runtimes in the time of the bag'
 
-# ---- a budget that does not reach ----
-
 expect 4 bats 5 bag $scale --budget 31 --json report
 tr -s ' \n' ' ' <err >line
 finds line 'budget exhausted: [0-9]* of 30 tasks done, [0-9]* left' \
@@ -41,8 +37,6 @@ holds "$charged"' and (.charged | tonumber) <= 31 and .tasks_left > 0 and
     .outcome == "budget_exhausted"'
 ok 'an exhausted budget is exit code 4, and it is said what is left and what to do'
 
-# ---- failed tasks ----
-
 for i in $(seq 12); do echo "exit $i"; done >bag
 echo 'echo well' >>bag
 exits 1 '1 of 13 tasks done, 12 failed' bats 3 bag --json report
@@ -51,8 +45,6 @@ finds err '\.\.\.  2 more' 'no clusters file: .* of 1h: all [0-9]* core-h'
 holds '(.failed_tasks | length == 12 and all(.exit_status == .task)) and
     .tasks_failed == 12 and .budget == null and .clusters[0].name == "all"'
 ok 'the first ten failed tasks are shown, and all are in the JSON'
-
-# ---- standard output ----
 
 printf 'echo a; echo b\necho c >&2\n' >bag
 bats 3 bag --quiet
@@ -66,8 +58,6 @@ bats 3 bag --quiet --output none --json -
 holds '.tasks_done == 2' out
 ok '--json - writes to standard output'
 
-# ---- dry run ----
-
 for i in $(seq 50); do echo "touch task$i"; done >bag
 dry='bag --clusters clusters.ini --budget 100 --dry-run'
 bats 5 $dry --seed 3
@@ -80,8 +70,6 @@ cmp -s out first
 bats 5 $dry --seed 4
 expect 1 cmp -s out first
 ok 'a dry run shows the start and its charge; a seed always draws the same tasks'
-
-# ---- standard output that cannot be written ----
 
 yes 'echo line; sleep 0.1' | head -n 6000 >bag
 expect 3 timeout 60 "$BATS_MPI" bag 2>err </dev/null | head -n 1 >out

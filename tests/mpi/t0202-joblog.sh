@@ -41,8 +41,6 @@ test "$(tail -n +7 log | sort -n | cut -f1 | tr '\n' ' ')" = '2 3 '
 test ! -e ran
 ok 'parallel --resume-failed runs those that failed'
 
-# ---- resumed ----
-
 for i in $(seq 6); do echo "echo $i >>ran; test $i -ne 3 -o -e good"; done >bag
 expect 1 bats 3 bag --joblog log
 touch good

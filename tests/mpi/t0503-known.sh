@@ -14,8 +14,6 @@ acquired() {
         what = 'acquire' AND $1"
 }
 
-# ---- a sampling phase of its own ----
-
 bats 7 sample bag $scale
 pairs=$(sql "SELECT count(*) FROM (SELECT task FROM execution
     JOIN machine m ON m.id = machine WHERE exit_status = 0 AND signal = 0 GROUP BY task
@@ -32,8 +30,6 @@ sed -n 's/^promised  *//p' err | cmp -s - chosen
 verb record verify bag.bats
 ok 'a sample is not taken again; what the bill calls promised was told before'
 
-# ---- the sample that is part of a run ----
-
 # Six machines for one window, and one of them for another. What is left is so
 # little that a few results are all the sample there is to be.
 rm bag.bats
@@ -48,8 +44,6 @@ test "$(sql "SELECT count(*) FROM execution WHERE session = 2 AND
 verb record verify bag.bats
 ok 'a run whose budget has ended goes on with a plan, before it starts a task'
 
-# ---- a cluster on which nothing ends well ----
-
 # The fast ones are busy until a slow one has failed, however late it joins.
 yes 'test $BATS_CLUSTER = fast || { touch failed; exit 1; }; until test -f failed; do sleep 0.1; done' |
     head -n 12 >odd
@@ -59,8 +53,6 @@ grep -q '^~ is a guess' err
 holds '[.clusters[].is_guess] | any'
 "$BATS_MPI" status odd | grep '^slow ' | grep -q ' ~'
 ok 'the bill and status mark the runtime of failed tasks as a guess'
-
-# ---- what the user expects ----
 
 # A task would cost three times as much on fast machines: none is tried.
 sed 's/^charge.*/&\nexpected = 20m/' clusters >guesses

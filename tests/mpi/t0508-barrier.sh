@@ -16,8 +16,6 @@ apart() {
     done
 }
 
-# ---- order and failures ----
-
 cat >bag <<'BAG'
 #DISBATCH BARRIER
 #DISBATCH REPEAT 9 touch a$DISBATCH_REPEAT_INDEX
@@ -53,8 +51,6 @@ bats 3 bag --retry-failed
 test -e d
 test -e e
 ok 'with CHECK, a failure leaves out what follows, also behind further barriers'
-
-# ---- money, samples, and a second session ----
 
 part() {
     yes "@sleep ${2:-15m}" | head -n "$1"
@@ -101,8 +97,6 @@ for choice in cheapest fastest; do
 done
 apart 6
 ok 'schedules on offer know of barriers, and their budgets suffice'
-
-# ---- simulation ----
 
 # takes KEY: the makespan of this bag, with what the key says of it.
 takes() {

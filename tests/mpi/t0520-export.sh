@@ -19,8 +19,6 @@ executed() {
     jq -c ".workflow.execution.tasks[] | $1" "$2" | xargs -d '\n'
 }
 
-# ---- a Makeflow, with commands that are easily spoilt ----
-
 cat >flow.makeflow <<'FLOW'
 CATEGORY="first"
 a b: src
@@ -88,8 +86,6 @@ bats 2 all.json
 cmp b ../b
 ok 'what was there already keeps its command, and took no time'
 cd ../..
-
-# ---- a bag with a barrier, and one that is gone ----
 
 cat >bag <<'BAG'
 #DISBATCH REPEAT 3 start 1 true

@@ -28,8 +28,6 @@ expect 1 grep -q PMIX <(sql open.bats 'SELECT command FROM task')
 ok 'the rules of a Makeflow are tasks, with its environment'
 rm -f open.bats
 
-# ---- look-alikes of Slurm ----
-
 # It behaves as Nextflow does: writes a script for each task, submits it, looks
 # at the queue until the number is gone from there, and reads the exit code.
 cat >manager <<'M'

@@ -2,8 +2,6 @@
 # What goes wrong around an open bag: its clients, its driver, its record.
 . "$TOP/tests/mpi/open.sh"
 
-# ---- sockets ----
-
 touch file
 BATS_SOCKET=$PWD/file exits 3 'no run listens at' bats-submit true 2>err
 BATS_SOCKET=$(printf %0200d 0) exits 2 'too long' bats-submit true 2>err
@@ -39,8 +37,6 @@ else
     skip 'another user is not heard' 'only root can become one'
 fi
 
-# ---- clients ----
-
 (exec bats-submit --wait 'touch begun; until [ -e go ]; do sleep 0.05; done;
     touch ended' >/dev/null) & client=$!
 within 60 test -e begun
@@ -69,8 +65,6 @@ bats-mpi close open
 wait $run
 unset BATS_SOCKET
 
-# ---- the driver ----
-
 cat >driver <<'D'
 bats-submit 'touch begun2; until [ -e go2 ]; do sleep 0.05; done'
 bats-submit 'touch second'
@@ -87,8 +81,6 @@ expect 137 wait $run
 [ "$(states killed.bats)" = '1 done,2 done,3 done,' ]
 grep -q 'the driver ended' err
 ok 'what a driver has submitted before it was killed is run'
-
-# ---- a full disk ----
 
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
     cat >full <<'F'

@@ -37,8 +37,6 @@ still_runs() {
     grep -q '1 of 1 task done' err
 }
 
-# ---- the file ----
-
 refused nowhere 'nowhere: No such file'
 export BATS_AUTH=secret
 master
@@ -49,8 +47,6 @@ refused bad '^bats-mpi: job worker, rank 0: bad:4: '
 sed 's/^ "bats-mpi": .*/ "bats-mpi": 4,/' door >old
 refused old 'old: the master speaks version 4 '
 ok 'a file that is missing, readable for others, wrong or old is refused, by line'
-
-# ---- the secret ----
 
 sed "s/^ \"secret.*/ \"secret\": \"$(printf '%064d' 0)\"/" door >wrong
 refused wrong 'is not the master: it has another secret'
@@ -88,8 +84,6 @@ changes_all() {
 changes_all
 ok 'what is changed on its way is refused'
 
-# ---- nonsense ----
-
 version=$(jq '."bats-mpi"' door)
 knocks old "version $((version - 1)) came, this is version $version"
 knocks garbage 'too long'
@@ -113,8 +107,6 @@ for try in 1 2 3; do
 done
 test $took -lt 14
 ok 'a crowd at the door keeps nobody out, and the run goes on'
-
-# ---- MUNGE ----
 
 BATS_AUTH=munge
 if ! command -v munged >/dev/null || ! strings -a "$BATS_MPI" |

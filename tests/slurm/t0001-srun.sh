@@ -54,8 +54,6 @@ expect 2 srun --mpi=pmix -N8 -n16 --ntasks-per-node=2 "$BATS_MPI" bag \
 grep -q 'wrong.ini:[0-9]*:.*slow5' err
 ok 'a node that is not there is named, with the line'
 
-# ---- -j in a step ----
-
 rm -f began
 for i in $(seq 20); do
     echo "echo $i >>began; until test -e go$((i > 8)); do sleep 0.1; done; echo $i"

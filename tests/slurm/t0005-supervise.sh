@@ -9,8 +9,6 @@ ini '[cluster fast]; nodes = fast[1-4]; charge = 8; machine = node' \
 sed 's/^\(#SBATCH.*--ntasks-per-node\)=16/\1=2/' \
     "$TOP/jobscripts/supervise.sh" >supervise.sh
 
-# ---- MPI crashes ----
-
 # In the start of rank 0, when it waits for the other ranks, as Open MPI 4.1 now
 # and then does under srun. A segment in /dev/shm says that it is that far.
 mkdir bin crash
@@ -37,8 +35,6 @@ grep 'Segmentation fault' err
 sort -n crash/ran >out
 seq 6 | diff - out
 ok 'rank 0 crashes before the run begins: the step is started once more'
-
-# ---- nodes are lost ----
 
 # A step that Slurm ends has KillWait to do so.
 configure SlurmdTimeout=6 KillWait=2

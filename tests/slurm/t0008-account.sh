@@ -50,8 +50,6 @@ awk -v used="$used" -v limit=$((used + 600)) '
     END { exit !found }' out
 ok 'the account above it may have less left'
 
-# ---- what a run says it was charged, and what Slurm says ----
-
 # Nobody gives the node of rank 0 up for long.
 printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
 sacctmgr -i add account tight GrpTRESMins=billing=200 >>out 2>&1

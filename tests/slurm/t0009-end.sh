@@ -3,8 +3,6 @@
 . "$TOP/tests/slurm/lib.sh"
 configure SlurmdTimeout=6 KillWait=2
 
-# ---- taken away ----
-
 # A task takes 3 s to save its work. mpirun would not give it one.
 cat >saves <<'TASK'
 trap 'sleep 3; echo "$BATS_TASK_ID" >>saved; exit 1' TERM
@@ -22,8 +20,6 @@ srun -p slow -N4 --exclusive true >out 2>&1
 bats-mpi status taken | grep -q '0 running, 3 pending; 3 executions cut off'
 test "$(sort saved | tr '\n' ' ')" = '1 2 3 '
 ok 'a task has --grace to save its work when its job is preempted'
-
-# ---- rank 0 dies ----
 
 # rank NODE N SIGNAL: to the rank of this number there.
 rank() {
@@ -84,8 +80,6 @@ cp reads/err.1 err
 rank fast1 0 KILL
 silent reads $reads
 ok 'a master that reads its bag for long is not lost, but leaves no others if killed'
-
-# ---- the others are sent home ----
 
 mkdir -p ends
 cat >ends/waits <<'TASK'

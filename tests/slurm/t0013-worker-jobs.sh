@@ -27,8 +27,6 @@ lines() { # N: so many tasks have printed something
     [ "$(wc -l <out)" -ge "$1" ]
 }
 
-# ---- in order ----
-
 # After eight of them the others wait for the job in the other partition.
 for i in $(seq 60); do
     echo "echo $i \$BATS_CLUSTER \$(hostname); echo >>on.\$BATS_CLUSTER;" \
@@ -53,8 +51,6 @@ cat "job.$first" "job.$job" >said
 cp said err
 test ! -s said # nothing to complain about
 ok 'they are told by MUNGE from those of other users'
-
-# ---- cut off ----
 
 for i in $(seq 6); do echo "test -e go || sleep 600; echo $i"; done >bag
 rm -f go
@@ -83,8 +79,6 @@ within 120 job_is "$unplugged" 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'
 grep -q 'the master has been silent for too long' "job.$unplugged" ||
     job_is "$unplugged" NODE_FAIL
 ok 'a job that is unplugged ends its tasks and itself'
-
-# ---- drained ----
 
 for i in $(seq 6); do
     echo "hostname >>on; until test -e go.\$(hostname); do sleep 0.1; done; echo $i"

@@ -52,8 +52,6 @@ test "$(squeue -h -t all -o %j | sed '/^bats-price-/d' | sort -u)" = \
     "$(name_of bag)"
 ok 'what it cannot hold is not submitted'
 
-# ---- jobs of several nodes ----
-
 for i in $(seq 8); do
     echo "hostname >>where; until test -e go; do sleep 0.1; done; echo $i >>ran.wide"
 done >wide
@@ -70,8 +68,6 @@ test "$(jobs wide NNodes)" = 2
 agrees wide
 ok 'all ranks of a job on two nodes take tasks, and it is charged as sacct says'
 
-# ---- less time than a window ----
-
 # Three nodes are busy for three minutes, and then somebody wants all four: the
 # fourth is free until then.
 blocks() { sbatch --parsable -A open -p fast --exclusive -o /dev/null "$@"; }
@@ -85,8 +81,6 @@ test "$(sql short.bats "SELECT count(*) FROM happened
     WHERE what = 'ends' AND value BETWEEN 1 AND 180e6")" -ge 1
 agrees short
 ok 'a job that gets less time starts at once, and the engine knows its end'
-
-# ---- time that a limit forbids ----
 
 {
     sacctmgr -i add account brief MaxWall=00:02:00
@@ -109,8 +103,6 @@ grep -q 'QOS hasty: 0 of 60 billing-minutes are used' err
 grep -q 'none: the budget does not pay one' out
 buys bag 12 --account brief --max-jobs 1
 ok 'jobs ask for no more time than account and QOS allow, nor for more money'
-
-# ---- whole cores, and no charge ----
 
 sed -i -e '/^NodeName=fast/s/CPUs=64/Sockets=1 CoresPerSocket=32 ThreadsPerCore=2/' \
     -e '/^PartitionName=slow/s/CPU=3.0/CPU=0/' "$SLURM_CONF"

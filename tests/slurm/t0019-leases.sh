@@ -6,8 +6,6 @@
 . "$TOP/tests/slurm/accounts.sh"
 . "$TOP/tests/slurm/leases.sh"
 
-# ---- the master ----
-
 tasks master 36
 start master
 within 60 ran master 6
@@ -36,8 +34,6 @@ within 90 none_left queued
 within 60 settled queued
 test -z "$(records queued ElapsedRaw | awk '$1 > 27')"
 ok 'a job that begins and finds no run ends within a lease'
-
-# ---- what is in a job ----
 
 # kills NAME PROCESSES SIGNAL: of the first job, when both are busy. The tasks
 # wait for that.

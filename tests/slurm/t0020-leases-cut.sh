@@ -18,8 +18,6 @@ within 60 none_left deaf
 within_held deaf
 ok 'a job ends without a run and with an srun that hangs'
 
-# ---- the network ----
-
 tasks cut 40
 start cut
 within 60 ran cut 6
@@ -43,8 +41,6 @@ within_held both
 ok "with --guarantee node also when the run dies with nodes that hang"
 ip link set fast1 up
 ip link set fast2 up
-
-# ---- the controller ----
 
 tasks ctld 40
 start ctld

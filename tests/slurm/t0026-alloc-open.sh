@@ -11,8 +11,6 @@ buy() {
         --max-jobs 2 --silence 20s --grace 1s "${@:2}" >out 2>err
 }
 
-# ---- as tasks come ----
-
 cat >driver <<'D'
 jobs() { squeue -h -o '%j' | grep -vc bats-price; }
 jobs >none
@@ -59,8 +57,6 @@ test "$(sql money.bats 'SELECT total(amount) BETWEEN 100000 AND 450000
     FROM charge')" = 1
 settled money
 ok 'no more than the budget is charged, and then the run ends'
-
-# ---- killed and resumed ----
 
 cat >driver <<'D'
 for i in 1 2 3 4 5 6; do
