@@ -41,11 +41,11 @@ test "$(sqlite3 some.bats 'SELECT count(*) FROM lease')" \
 ok 'elements that wait are withdrawn alone, and cost nothing'
 
 tasks killed 60
-start killed --slots 1 --max-jobs 8
+start killed --slots 1 --max-jobs 8 --silence 1m
 within 60 ran killed 16
 kill -KILL $master
 wait $master 2>/dev/null || :
-start killed --slots 1 --max-jobs 8 --resume
+start killed --slots 1 --max-jobs 8 --silence 1m --resume
 expect 0 wait $master
 grep -q ' jobs* of an earlier session taken over' err
 done_all killed 60
