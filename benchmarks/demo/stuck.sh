@@ -10,7 +10,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 unset BATS_BUDGET # the user exported it for runs of their own
 build=${B:-build}
-out=$build/demo
+out=$build/demo-stuck
 mkdir -p "$out" || exit 1
 bag=$out/stuck.txt
 

@@ -110,26 +110,24 @@ static const char column_sql[] =
 /* A number at the edge of something, or what libFuzzer makes of a word. */
 static size_t draw_value(unsigned *state, char value[64])
 {
-    static const char *const values[] = {
-        "0",
-        "1",
-        "-1",
-        "2",
-        "7",
-        "255",
-        "4294967295",
-        "4294967296",
-        "1e300",
-        "9223372036854775807",
-        "-9223372036854775808",
-        "",
-        "all done",
-        "rr",
-        "[]",
-        "{}",
-        "[1,2]",
-        "100000000",
-    };
+    static const char *const values[] = {"0",
+                                         "1",
+                                         "-1",
+                                         "2",
+                                         "7",
+                                         "255",
+                                         "4294967295",
+                                         "4294967296",
+                                         "1e300",
+                                         "9223372036854775807",
+                                         "-9223372036854775808",
+                                         "",
+                                         "all done",
+                                         "rr",
+                                         "[]",
+                                         "{}",
+                                         "[1,2]",
+                                         "100000000"};
     size_t n = sizeof values / sizeof *values;
     const char *word = values[draw(state, (unsigned)n)];
     snprintf(value, 64, "%s", word);

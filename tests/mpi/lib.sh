@@ -9,7 +9,7 @@ export OMPI_MCA_hwloc_base_binding_policy=none
 
 # by_mpi N ARGUMENT...: bats-mpi on N ranks of an MPI job, into out and err.
 by_mpi() {
-    env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n "$1" "$BATS_MPI" \
+    env "$mark" timeout -k 5 1200 ${MPIRUN:-mpirun} -n "$1" "$BATS_MPI" \
         "${@:2}" >out 2>err </dev/null
 }
 
@@ -22,7 +22,7 @@ bats() {
     [ "${verb-}" != clusters ] || verbose=
     [ $ranks -gt 1 ] || set -- --master-works "$@"
     [[ " $* " == *' --master-works '* ]] || ranks=$((ranks - 1))
-    env "$mark" timeout -k 5 400 "$BATS_MPI" "${verb[@]}" -j $ranks \
+    env "$mark" timeout -k 5 1200 "$BATS_MPI" "${verb[@]}" -j $ranks \
         $verbose "$@" \
         >out 2>err </dev/null
 }
@@ -50,7 +50,7 @@ recoverable() {
     printf '%s\n' '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || exec "$@"' '"$@"' \
         'code=$?; echo $code >status.new; mv status.new status' \
         'exit $code' >rank
-    env "$mark" timeout -k 5 200 ${MPIRUN:-mpirun} --enable-recovery -n "$1" \
+    env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} --enable-recovery -n "$1" \
         sh rank "$BATS_MPI" "${@:2}" >out 2>err </dev/null &
 }
 

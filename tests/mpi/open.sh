@@ -5,7 +5,7 @@ unset BATS_SOCKET
 
 # open_bag ARGUMENT...: a run on 2 workers, unless -j says else, into out and err.
 open_bag() {
-    env "$mark" timeout -k 5 200 bats-mpi run --open -j 2 "$@" \
+    env "$mark" timeout -k 5 900 bats-mpi run --open -j 2 "$@" \
         >out 2>err </dev/null
 }
 states() { # [RECORD]

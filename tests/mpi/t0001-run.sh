@@ -60,7 +60,7 @@ test ! -s out
 consists <(cat there/4/stdout there/4/stderr) out-4 err-4
 ok '--results has a directory for each task instead'
 
-{ yes /bin/true | head -n 2000; yes '@sleep 0' | head -n 20000; } >bag
+{ yes /bin/true | head -n 1000; yes '@sleep 0' | head -n 21000; } >bag
 by_mpi 5 bag --joblog log
 test "$(tail -n +2 log | cut -f1 | sort -nu | wc -l)" -eq 22000
 ok '22000 tasks, most of them empty, have 22000 results'

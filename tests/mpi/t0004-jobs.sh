@@ -4,7 +4,7 @@
 
 # alone ARGUMENT...: without a launcher, into out and err.
 alone() {
-    env "$mark" timeout -k 5 120 "$BATS_MPI" "$@" >out 2>err </dev/null
+    env "$mark" timeout -k 5 900 "$BATS_MPI" "$@" >out 2>err </dev/null
 }
 
 yes 'echo $BATS_MACHINE' | head -n 3 >bag
@@ -90,7 +90,7 @@ test "$(cat out)" = 2
 ok '-k does not wait for tasks that are done already'
 # piped INPUT LINES ARGUMENT...: with this on standard input it prints that.
 piped() {
-    printf "$1" | env "$mark" timeout -k 5 60 "$BATS_MPI" -j2 "${@:3}" >out 2>err
+    printf "$1" | env "$mark" timeout -k 5 900 "$BATS_MPI" -j2 "${@:3}" >out 2>err
     test "$(tr '\n' ';' <out)" = "$2"
 }
 piped '1\n2\n' 'x 1;x 2;' -k echo x {}
@@ -208,11 +208,14 @@ ok 'no output is lost where it cannot be written'
 
 # ---- a worker is lost ----
 
-printf 'echo began >>began; sleep 1; echo %s\n' 1 2 3 4 5 6 >slow
+printf 'echo >>began; until test -e killed; do sleep 0.1; done; echo %s\n' \
+    1 2 3 4 5 6 >slow
 rm -f began
-env "$mark" timeout -k 5 60 "$BATS_MPI" -j 3 slow >out 2>err </dev/null &
-within 60 test -s began
+env "$mark" timeout -k 5 900 "$BATS_MPI" -j 3 slow >out 2>err </dev/null &
+three_began() { test "$(wc -l <began)" -ge 3; }
+within 60 three_began 2>/dev/null
 kill -KILL "$(rank_pid 2)"
+touch killed
 wait $!
 test "$(sort out | xargs)" = '1 2 3 4 5 6'
 grep -q 'rank 2 on .* is lost: its process has ended' err

@@ -184,7 +184,7 @@ perl -e '$name = shift; syscall(170, $name, length $name) == 0 or exit 1' \
 SH
 export BATS_MPI
 if [ "$(uname -m)" = x86_64 ] && unshare -u true 2>/dev/null; then
-    env "$mark" timeout -k 5 120 unshare -u sh renamed >out 2>err </dev/null
+    env "$mark" timeout -k 5 900 unshare -u sh renamed >out 2>err </dev/null
     clean out err
     grep -q 'h\\n$(touch pwned)\\e\[2J\\t\\xff' out
     is '$bytes->($_->{failed_tasks}[0]{host}) =~ /^h\n\$.*\xff$/' json

@@ -160,7 +160,7 @@ for tail in stochastic none; do
     rm -f go sum lines
     mkfifo lines
     { until [ -e read ]; do sleep 0.1; done; tee all | cksum >sum; } <lines &
-    env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
+    env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
         --policy rr --tail $tail >lines 2>err </dev/null &
     sleep 2
     touch read
@@ -233,7 +233,7 @@ ok 'where no worker is left the run ends with exit 3, and what ended is printed'
 # take a moment, so that both workers have enough of them on a busy machine.
 yes '@sleep 1ms' | head -n 6000 >many
 rm -rf many.out
-env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} \
+env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} \
     -n 1 "$BATS_MPI" many --output stream --no-record --tail none : \
     -n 1 sh -c 'ulimit -f 20; exec "$BATS_MPI" many' : \
     -n 1 "$BATS_MPI" many >out 2>err </dev/null

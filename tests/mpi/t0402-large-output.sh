@@ -7,7 +7,7 @@ echo 'echo x >>runs; seq 300000' >bag
 
 # Nobody reads what the master prints, but for the first lines: it waits.
 mkfifo pipe
-env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} \
+env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} \
     -n 1 sh -c 'exec "$@" >pipe' sh "$BATS_MPI" bag --tail random : \
     -n 1 "$BATS_MPI" bag --tail random >/dev/null 2>err </dev/null &
 exec 3<pipe

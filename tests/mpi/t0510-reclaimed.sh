@@ -49,7 +49,7 @@ ok 'mistakes in a trace are named with file and line'
 # A task saves its state when it is told to stop, and goes on on the machine
 # that is left; the rank hears of it by SIGTERM.
 ini '[run]; window = 1h' \
-    '[cluster spot]; ranks = 1; charge = 1/h; reclaimable = yes; notice = 20s' \
+    '[cluster spot]; ranks = 1; charge = 1/h; reclaimable = yes; notice = 100s' \
     '[cluster demand]; ranks = 2; charge = 1/h' >real
 cat >task <<'END'
 trap 'echo saved >>"$state"; kill $! ; exit 85' TERM
@@ -59,7 +59,7 @@ test -s "$state" || { sleep 60 & wait $!; }
 echo "ended $1 $BATS_CLUSTER" >>log
 END
 echo 'sh task 1' >one
-by_mpi 3 run one --clusters real --time-scale 10 --grace 1s --tail none --seed 1 &
+by_mpi 3 run one --clusters real --time-scale 10 --grace 4s --tail none --seed 1 &
 launcher=$!
 has_begun() { grep -q 'begun 1' log 2>/dev/null; }
 within 60 has_begun
@@ -74,7 +74,7 @@ ok 'a task whose rank gets SIGTERM migrates with its state'
 # what is gone: the run goes on.
 printf '10m\n' >ages
 sed -e '/notice/a lifetime = trace ages' -e 's/window = 1h/window = 10h/' \
-    -e 's/notice = 20s/notice = 100s/' real >early
+    real >early
 rm -f one.bats log
 for i in 1 2; do echo "echo begun $i >>log; exec sleep 8"; done >one
 by_mpi 3 run one --clusters early --time-scale 60 --tail none --silence 3s --seed 1 &

@@ -322,7 +322,7 @@ cd ..
 
 mkdir works.d
 cd works.d
-expect 3 timeout -k 5 100 bats-mpi run --open --master-works -j 1 -- sh -c '
+expect 3 timeout -k 5 900 bats-mpi run --open --master-works -j 1 -- sh -c '
     bats-submit --wait "setsid sleep 1000 & true"
     bats-submit --wait true
     exit 3' >out 2>err

@@ -20,7 +20,7 @@ py() {
         printf '%s\n' 'if __name__ == "__main__":' \
             "    with bats_mpi.Executor($1) as ex: main(ex)"
     } >script.py
-    env "$mark" timeout -k 5 100 python3 script.py >out 2>err </dev/null
+    env "$mark" timeout -k 5 900 python3 script.py >out 2>err </dev/null
     expect 1 grep -q Traceback err
 }
 

@@ -49,7 +49,7 @@ test "$(snakemake -n -q 2>&1 | awk '$1 == "total" { n = $2 } END { print n }')" 
 # The line of README, on 3 workers of this machine.
 sed -n '/^    srun.*run --open/{N;s/srun -n 256 bats-mpi run/bats-mpi run -j 3/;p}' \
     "$TOP/README.md" >readme
-env "$mark" timeout -k 5 200 sh -e readme >out 2>err </dev/null
+env "$mark" timeout -k 5 900 sh -e readme >out 2>err </dev/null
 test "$(cat sum)" = 5
 test "$(sqlite3 open.bats 'SELECT count(*) FROM tasks WHERE state = "done"')" = 7
 test "$(cat d/2)" = '2 2 2'

@@ -104,7 +104,7 @@ done
 D
 exec bats-mpi run --open -j 2 -- sh driver
 F
-    env "$mark" timeout -k 5 200 unshare -m bash full >out 2>err </dev/null
+    env "$mark" timeout -k 5 900 unshare -m bash full >out 2>err </dev/null
     grep -q 'the record cannot be written' refusal
     [ "$(ls ran.* | wc -l)" = 20 ]
     [ "$(sort -u again | wc -l)" = 20 ]

@@ -88,7 +88,7 @@ fi
 # flow ARGUMENT...: Snakemake in an open bag of 2 workers.
 flow() {
     rm -f open.bats
-    env "$mark" timeout -k 5 200 bats-mpi run --open -j 2 -- \
+    env "$mark" timeout -k 5 900 bats-mpi run --open -j 2 -- \
         python3 -m snakemake --executor bats -j 20 "$@" >out 2>err </dev/null
 }
 flow

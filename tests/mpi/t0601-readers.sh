@@ -5,7 +5,7 @@
 
 # alone ARGUMENT...: a run on one rank, which works itself, without launcher.
 alone() {
-    env "$mark" timeout -k 5 120 "$BATS_MPI" --master-works --quiet "$@" \
+    env "$mark" timeout -k 5 900 "$BATS_MPI" --master-works --quiet "$@" \
         >out 2>err </dev/null
 }
 # begin ARGUMENT...: the same in the background, as process $run.
