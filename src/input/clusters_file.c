@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bats/lease.h"
 #include "input/sections.h"
 #include "util/grow.h"
 

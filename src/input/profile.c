@@ -4,14 +4,12 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bats/bag.h"
 #include "input/model.h"
-#include "input/platform.h"
 #include "input/textfile.h"
 #include "util/encode.h"
 #include "util/text.h"

@@ -1,6 +1,5 @@
 #include "input/reliability.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

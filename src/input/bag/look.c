@@ -1,7 +1,6 @@
 /* look: what a bag says about its tasks. See bagfile.h. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "input/bag/state.h"

@@ -1,7 +1,6 @@
 #include "input/sweep/template.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
