@@ -24,7 +24,7 @@ struct codec {
 };
 
 /* Returns room for n more bytes, or NULL. */
-static char *codec_extend(struct bats_text *p, size_t n)
+static inline char *codec_extend(struct bats_text *p, size_t n)
 {
     p->failed = p->failed || (p->room - p->n < n &&
                               !bats_grow(&p->bytes, &p->room, p->n + n, 1));
@@ -34,7 +34,7 @@ static char *codec_extend(struct bats_text *p, size_t n)
     return p->bytes + p->n - n;
 }
 
-static void codec_complain(struct codec *c, const char *complaint)
+static inline void codec_complain(struct codec *c, const char *complaint)
 {
     if (c->complaint == NULL)
         c->complaint = complaint;
@@ -43,7 +43,8 @@ static void codec_complain(struct codec *c, const char *complaint)
 
 /* A little-endian number of `width` <= 8 bytes. A constant width compiles to
  * one load or store. */
-static uint64_t codec_number(struct codec *c, uint64_t value, size_t width)
+static inline uint64_t codec_number(struct codec *c, uint64_t value,
+                                    size_t width)
 {
     uint64_t bits = htole64(value);
     if (c->packet != NULL) {
@@ -63,7 +64,7 @@ static uint64_t codec_number(struct codec *c, uint64_t value, size_t width)
 }
 
 /* A number in one byte, at most `max`. */
-static int codec_small(struct codec *c, int value, int max)
+static inline int codec_small(struct codec *c, int value, int max)
 {
     value = (int)codec_number(c, (uint64_t)value, 1);
     if (c->packet == NULL && value > max) {
@@ -74,7 +75,7 @@ static int codec_small(struct codec *c, int value, int max)
 }
 
 /* A number that is not negative. */
-static int64_t codec_amount(struct codec *c, int64_t value)
+static inline int64_t codec_amount(struct codec *c, int64_t value)
 {
     uint64_t amount = codec_number(c, (uint64_t)value, 8);
     if (c->packet == NULL && amount > INT64_MAX) {
@@ -84,7 +85,8 @@ static int64_t codec_amount(struct codec *c, int64_t value)
     return (int64_t)amount;
 }
 
-static const char *codec_bytes(struct codec *c, const char *bytes, size_t *n)
+static inline const char *codec_bytes(struct codec *c, const char *bytes,
+                                      size_t *n)
 {
     size_t length = (uint32_t)codec_number(c, *n, 4);
     if (c->packet != NULL) {
@@ -110,7 +112,8 @@ static const char *codec_bytes(struct codec *c, const char *bytes, size_t *n)
     return (const char *)c->at - length - 1;
 }
 
-static const char *codec_text(struct codec *c, const char *text, size_t max)
+static inline const char *codec_text(struct codec *c, const char *text,
+                                     size_t max)
 {
     size_t n = c->packet != NULL ? strlen(text) : 0;
     text = codec_bytes(c, text, &n);
@@ -123,7 +126,7 @@ static const char *codec_text(struct codec *c, const char *text, size_t max)
 }
 
 /* A text in an array of `size` bytes. */
-static void codec_name(struct codec *c, char *name, size_t size)
+static inline void codec_name(struct codec *c, char *name, size_t size)
 {
     const char *text = codec_text(c, name, size - 1);
     if (c->packet == NULL)
@@ -131,7 +134,8 @@ static void codec_name(struct codec *c, char *name, size_t size)
 }
 
 /* Texts, each with its NUL, *n bytes in all. */
-static const char *codec_texts(struct codec *c, const char *texts, size_t *n)
+static inline const char *codec_texts(struct codec *c, const char *texts,
+                                      size_t *n)
 {
     texts = codec_bytes(c, texts, n);
     if (c->packet == NULL && *n > 0 && texts[*n - 1] != '\0')
