@@ -720,9 +720,10 @@ int bats_executor_poll(struct bats_executor *x, int64_t timeout_us,
     if (!x->ready && (!x->stopping || bats_runner_busy(x->runner)))
         return get_ready(x, timeout_us, err);
     if (x->is_silent) {
-        timeout_us = until(x->noticed_at_us, timeout_us);
-        if (timeout_us <= 0)
+        int64_t left_us = until(x->noticed_at_us, INT64_MAX);
+        if (left_us <= 0)
             return (rc = break_silence(x, err)) < 0 ? rc : 1;
+        timeout_us = left_us < timeout_us ? left_us : timeout_us;
     }
     if (!bats_runner_busy(x->runner) && (rc = begin(x, timeout_us, err)) <= 0)
         return rc;

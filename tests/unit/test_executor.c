@@ -1,0 +1,74 @@
+/* One slot: an emulated loss is noticed when it is due. */
+#include "exec/process/runner.h"
+#include "helpers/test.h"
+#include "run/executor.h"
+
+static struct bats_executor *slot;
+static unsigned n_results;
+
+static void take(void *context, const struct bats_task_result *result)
+{
+    n_results++;
+}
+
+static struct bats_setup setup(void)
+{
+    return (struct bats_setup){.speed = 1,
+                               .output = BATS_OUTPUT_NONE,
+                               .workdir = "",
+                               .output_path = "",
+                               .run_id = "run",
+                               .cluster = "c",
+                               .machine = "c-0",
+                               .task_file = "",
+                               .start = "",
+                               .stop = ""};
+}
+
+static void begin(void)
+{
+    struct bats_setup first = setup();
+    n_results = 0;
+    assert_ok(bats_executor_create(
+        &first, &(struct bats_executor_sink){NULL, take, NULL}, &slot, &err));
+}
+
+static void assign(struct bats_assign a)
+{
+    struct bats_text packet = {0};
+    struct bats_message message;
+    a.attempt = 1;
+    a.variables = a.outputs = a.holds = "";
+    bats_proto_assign(&packet, &a);
+    assert_ok(bats_proto_open(packet.bytes, packet.n, &message, &err));
+    assert_ok(bats_executor_obey(slot, &message, &err));
+    bats_text_release(&packet);
+}
+
+/* Until there is a result, or so many times. */
+static void poll_slot(int times, int64_t us)
+{
+    for (int i = 0; i < times && n_results == 0; i++)
+        assert_true(bats_executor_poll(slot, us, &err) >= 0);
+}
+
+TEST(a_loss_is_not_noticed_before_it_is_due_however_short_the_sleep)
+{
+    begin();
+    assign((struct bats_assign){
+        .lost_us = 1, .noticed_us = INT64_MAX / 4, .command = ""});
+    poll_slot(3, 0);
+    assert_int_equal(n_results, 0);
+    bats_executor_destroy(slot);
+}
+
+TEST(a_loss_is_noticed_when_it_is_due)
+{
+    begin();
+    assign((struct bats_assign){.lost_us = 1, .noticed_us = 1, .command = ""});
+    poll_slot(1000, 1000);
+    assert_int_equal(n_results, 1);
+    bats_executor_destroy(slot);
+}
+
+TEST_MAIN(NULL, NULL)
