@@ -705,8 +705,9 @@ static int begin(struct bats_executor *x, int64_t timeout_us,
         return 0;
     }
     int rc = take_next(x, err);
-    if (rc == 0)
-        rc = start_next(x, err);
+    if (rc < 0 || !x->ready) /* a first command of the node comes before */
+        return rc;
+    rc = start_next(x, err);
     return rc < 0 ? rc : !x->is_silent;
 }
 

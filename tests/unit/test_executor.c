@@ -1,14 +1,31 @@
-/* One slot: an emulated loss is noticed when it is due. */
+/* One slot: an emulated loss is noticed when it is due, and the SETUP of
+ * another master counts before the next task. */
+#include <unistd.h>
+
 #include "exec/process/runner.h"
 #include "helpers/test.h"
 #include "run/executor.h"
 
+static char dir[] = "/tmp/test_executor.XXXXXX";
 static struct bats_executor *slot;
 static unsigned n_results;
+static int exit_status; /* of the last one */
+
+static int make_directory(void **state)
+{
+    assert_non_null(mkdtemp(dir));
+    return setenv("TMPDIR", dir, 1);
+}
+
+static int remove_directory(void **state)
+{
+    return rmdir(dir);
+}
 
 static void take(void *context, const struct bats_task_result *result)
 {
     n_results++;
+    exit_status = result->usage.exit_status;
 }
 
 static struct bats_setup setup(void)
@@ -71,4 +88,25 @@ TEST(a_loss_is_noticed_when_it_is_due)
     bats_executor_destroy(slot);
 }
 
-TEST_MAIN(NULL, NULL)
+TEST(the_first_command_of_the_node_comes_before_the_tasks_of_another_master)
+{
+    char made[100], start[150], command[150];
+    struct bats_setup next = setup();
+    snprintf(made, sizeof made, "%s/made", dir);
+    snprintf(start, sizeof start, "touch %s", made);
+    snprintf(command, sizeof command, "rm %s", made);
+    next.start = start;
+    next.n_start = strlen(start) + 1;
+    begin();
+    assert_ok(bats_executor_change(slot, &next, &err));
+    assign((struct bats_assign){.command = command});
+    poll_slot(1000, 10000);
+    assert_int_equal(n_results, 1);
+    assert_int_equal(exit_status, 0);
+    bats_executor_stop(slot, 0);
+    while (!bats_executor_leave(slot, 10000))
+        ;
+    bats_executor_destroy(slot);
+}
+
+TEST_MAIN(make_directory, remove_directory)
