@@ -6,7 +6,7 @@ needs_open_mpi
 
 # Nobody writes to it: rank 0 waits for its bag.
 mkfifo bag
-env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} --enable-recovery -n 3 \
+env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery -n 3 \
     "$BATS_MPI" bag --no-record --silence 4s >out 2>err </dev/null &
 launcher=$!
 three_wait() {

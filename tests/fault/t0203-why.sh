@@ -8,7 +8,7 @@ begin() {
     shift
     rm -f bag.bats*
     : >ran
-    env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} --enable-recovery \
+    env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
         -n "$ranks" "$BATS_MPI" bag "$@" >/dev/null 2>run.err </dev/null &
     launcher=$!
 }

@@ -68,7 +68,7 @@ status=
 while [ $session -lt $((80 + tasks / 500)) ]; do
     session=$((session + 1))
     budget=$((budget + per_session))
-    env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} --enable-recovery \
+    env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
         -n $((workers + 1)) "$BATS_MPI" bag --resume --clusters clusters.ini \
         --policy rr --budget $budget --retries 20 --timeout 2s --grace 1s \
         --joblog log --json report --output none >out 2>err </dev/null &

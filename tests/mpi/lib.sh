@@ -50,7 +50,7 @@ recoverable() {
     printf '%s\n' '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || exec "$@"' '"$@"' \
         'code=$?; echo $code >status.new; mv status.new status' \
         'exit $code' >rank
-    env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} --enable-recovery -n "$1" \
+    env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery -n "$1" \
         sh rank "$BATS_MPI" "${@:2}" >out 2>err </dev/null &
 }
 
