@@ -343,13 +343,15 @@ static bats_money hourly(const struct bats_platform *p)
 
 static struct bats_billing billing_of(const struct bats_scenario *s)
 {
-    struct bats_billing billing = s->engine.billing;
+    struct bats_billing billing = {.model = s->engine.billing.model};
     if (billing.model == BATS_BILLING_ALLOCATION) {
         billing.rate = hourly(&s->platform);
         billing.leaving = s->engine.preempt_lead;
     }
-    if (billing.model == BATS_BILLING_JOB)
-        billing.step = BATS_MINUTE;
+    if (billing.model != BATS_BILLING_JOB)
+        return billing;
+    billing = s->engine.billing;
+    billing.step = BATS_MINUTE;
     bool is_given = billing.overrun > 0;
     for (size_t i = 0; i < s->platform.n_clusters && !is_given; i++)
         if (s->startup[i] > billing.overrun)

@@ -70,6 +70,13 @@ simulate needs.scn --csv
 test "$(row 7)" = 10800.000000
 ok 'what fits no machine is refused; the policies of the papers know needs, too'
 
+ini '[run]; policy = rr; grace = 10s; lease = 20s; overrun = 1m; jobs = 1' \
+    '[bag]; tasks = 4; runtime = constant 1m' \
+    '[cluster c]; machines = 2; charge = 1' >windows.scn
+simulate windows.scn --csv
+test "$(row 7,9)" = 120.000000,2
+ok 'lease, overrun and jobs are for jobs: machines by the window do without them'
+
 # A minute each, two in the two and a half minutes until the deadline.
 ini '[run]; billing = use; policy = dbc-cost; deadline = 2m30s' \
     '[bag]; tasks = 3; runtime = constant 1m' \
