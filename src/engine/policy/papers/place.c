@@ -199,13 +199,15 @@ static void count_tasks(struct place *p, const struct state *s)
         }
 }
 
-/* A task of the category. */
+/* A task of the category: another one than before if that has grown. */
 static uint32_t example_of(struct place *p, const struct state *s,
                            uint32_t category)
 {
     uint32_t *example = &p->example[category];
-    while (category_of(s, *example) != category && *example + 1 < s->bag.n)
-        ++*example;
+    for (uint32_t i = 0; category_of(s, *example) != category && i < s->bag.n;
+         i++)
+        if (category_of(s, i) == category)
+            *example = i;
     return *example;
 }
 
@@ -720,6 +722,8 @@ int place_init(void *self, const struct state *s,
     if (!bats_heap_init(&p->next, is_listed(s) ? 1 : tasks) || !ok)
         return bats_no_memory(err);
     divide(p, s);
+    for (uint32_t i = 0; i < tasks; i++)
+        p->example[category_of(s, i)] = i;
     return 0;
 }
 
