@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -390,11 +389,11 @@ static int add_once(struct bats_axis *axis, const struct bats_row_span *spans,
         for (uint64_t row = 0; row < spans[i].n; row++)
             numbers[k++] = spans[i].first + (int64_t)row * spans[i].step;
     qsort(numbers, k, sizeof *numbers, bats_ascending);
-    for (size_t i = 0; i < k; i++) {
-        char text[BATS_SPAN_TEXT];
-        snprintf(text, sizeof text, "%" PRId64, numbers[i]);
-        if (i == 0 || numbers[i] != numbers[i - 1])
-            bats_axis_add(axis, text);
+    for (size_t i = 0; i < k;) {
+        struct bats_row_span span = {.first = numbers[i], .step = 1, .n = 1};
+        while (++i < k && numbers[i] <= last_of(&span) + 1)
+            span.n += numbers[i] > last_of(&span);
+        bats_axis_add_span(axis, span);
     }
     free(numbers);
     return 0;
