@@ -137,7 +137,8 @@ static void add_integers(struct bats_source *s, struct bats_axis *axis,
                          const struct range *range)
 {
     int64_t last = 0;
-    for (int64_t i = 0; s->rc == 0 && i < range->points; i++) {
+    for (int64_t i = 0; s->rc == 0 && !axis->text.failed && i < range->points;
+         i++) {
         char text[BATS_SPAN_TEXT];
         double part =
             range->points > 1 ? (double)i / (double)(range->points - 1) : 0;
@@ -199,7 +200,7 @@ static void read_random(struct bats_source *s, struct bats_axis *axis,
         read_points(s, &range);
     end_here(s, "points or the end of the statement");
     int64_t n = range.points > 0 ? range.points : 1;
-    for (int64_t i = 0; s->rc == 0 && i < n; i++) {
+    for (int64_t i = 0; s->rc == 0 && !axis->text.failed && i < n; i++) {
         char text[BATS_SPAN_TEXT];
         double width = range.to - range.from, u = draw(&state);
         if (range.real || type == FLOAT)
