@@ -112,9 +112,9 @@ static double power(struct reader *r)
     return take(r, '^') ? pow(base, power(r)) : base;
 }
 
-static double apply(char operator, double a, double b)
+static double apply(char sign, double a, double b)
 {
-    switch (operator) {
+    switch (sign) {
     case '<':
         return a < b;
     case '>':
@@ -140,11 +140,11 @@ static double binary(struct reader *r, int level)
     double value = binary(r, level + 1);
     for (bool more = true; more && !r->failed; more = level > 0) {
         skip(r);
-        char operator= * r->at;
-        if (operator== '\0' || strchr(operators[level], operator) == NULL)
+        char sign = *r->at;
+        if (sign == '\0' || strchr(operators[level], sign) == NULL)
             break;
         r->at++;
-        value = apply(operator, value, binary(r, level + 1));
+        value = apply(sign, value, binary(r, level + 1));
     }
     return value;
 }
