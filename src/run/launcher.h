@@ -48,8 +48,8 @@ void bats_launcher_see_off(void);
 
 /* From now on SIGINT, SIGTERM and SIGHUP (as SIGTERM) are only counted, SIGUSR1
  * is noted, and the signal for messages (util/wake.h) is blocked but while a
- * rank sleeps. They interrupt a sleep. Programs
- * started later have the default actions. */
+ * rank sleeps. They interrupt a sleep. Programs started later have the default
+ * actions. */
 void bats_signals_catch(void);
 
 /* Restores the previous actions. */

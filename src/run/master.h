@@ -1,7 +1,7 @@
 /*
  * master: the parts of the master. Layer: run, private to them. master.c is
- * the run, prepare.c comes before it, shared.c has what all parts use; the others
- * have a section below, or a header (open.h).
+ * the run, prepare.c comes before it, shared.c has what all parts use; the
+ * others have a section below, or a header (open.h).
  */
 #ifndef BATS_MASTER_H
 #define BATS_MASTER_H

@@ -107,9 +107,9 @@ static int submit_new(struct master *m, const struct bats_submission *s,
     return rc;
 }
 
-/* Finds the task submitted with this key; BATS_OPEN_NONE: it is new. A task with a
- * repeated key that may still run is withdrawn first, and the new one waits
- * for its end. */
+/* Finds the task submitted with this key; BATS_OPEN_NONE: it is new. A task
+ * with a repeated key that may still run is withdrawn first, and the new one
+ * waits for its end. */
 static int find_known(struct master *m, struct bats_submission *s,
                       json_t *request, uint32_t *task, struct bats_error *err)
 {

@@ -1,11 +1,12 @@
 /*
  * open: a bag to which tasks are added while it is run (struct bats_run_open).
  *
- * Layer: run. Used by the master. Its parts are in open_state.h. Clients send JSON objects, one per line, and get one
- * line back for each (src/doc/open.md). An answer is sent only after a commit:
- * what was acknowledged is in the record. For the engine, a task that waits
- * for others is LEFT_OUT until they are done. Functions other than
- * bats_open_begin do nothing if m->open is NULL.
+ * Layer: run. Used by the master. Its parts are in open_state.h. Clients send
+ * JSON objects, one per line, and get one line back for each (src/doc/open.md).
+ * An answer is sent only after a commit: what was acknowledged is in the
+ * record. For the engine, a task that waits for others is LEFT_OUT until they
+ * are done. Functions other than bats_open_begin do nothing if m->open is
+ * NULL.
  */
 #ifndef BATS_OPEN_H
 #define BATS_OPEN_H

@@ -1,8 +1,8 @@
 /*
  * open_state: the parts of an open bag (open.h). Layer: run, private to them.
  * open.c is its life and what clients ask for, open_tasks.c tasks that wait for
- * others, and their kinds; open_driver.c the driver, clients.c
- * the socket, submission.c how a request for a task is read.
+ * others, and their kinds; open_driver.c the driver, clients.c the socket,
+ * submission.c how a request for a task is read.
  */
 #ifndef BATS_OPEN_STATE_H
 #define BATS_OPEN_STATE_H

@@ -1,14 +1,17 @@
 /*
- * wire: a stream between the master and a gateway, cut into frames.
+ * wire: a stream, between the master and a gateway cut into frames.
  *
- * Layer: run. Used by the hub (master) and the gateway. A frame is a length
- * (32 bits, little-endian), a rank of the job (32 bits) and one message of
- * proto.h, of that length. The rank is the sender in frames of a gateway, the
- * receiver in frames of the master. The stream may become TLS
- * 1.3 with a pre-shared key (door.h): without the key nobody can read, change,
- * repeat or leave out messages. GnuTLS. Nothing here waits: what cannot be sent now stays in a buffer, and
- * what the caller does not take stays in the kernel's, so the other side has
- * to wait. Data that arrives, or can go on, ends a sleep of the main thread
+ * Layer: run. Used by the hub (master) and the gateway, and by clients.c, which
+ * reads and writes lines instead of frames. A frame is a length (32 bits,
+ * little-endian), a rank of the job (32 bits) and one message of proto.h, of
+ * that length. The rank is the sender in frames of a gateway, the receiver in
+ * frames of the master. The stream may become TLS 1.3 (GnuTLS) with a
+ * pre-shared key (door.h): without the key nobody can read, change, repeat or
+ * leave out messages.
+ *
+ * Nothing here waits: what cannot be sent now stays in a buffer, and what the
+ * caller does not take stays in the kernel's, so the other side has to wait.
+ * Data that arrives, or can go on, ends a sleep of the main thread
  * (util/wake.h).
  */
 #ifndef BATS_WIRE_H
@@ -57,8 +60,8 @@ bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
 /* Appends a frame of rank 0 with this message. False: out of memory. */
 bool bats_wire_say(struct bats_wire *wire, const struct bats_message *message);
 
-/* As send(), without a frame. errno may also be EKEYREJECTED: the other side has
- * another key; or EBADMSG: a message was forged. */
+/* As send(), without a frame. errno may also be EKEYREJECTED: the other side
+ * has another key; or EBADMSG: a message was forged. */
 ssize_t bats_wire_send(struct bats_wire *wire, const void *bytes, size_t n);
 
 /* Sends what can be sent now. False: the connection is broken, see errno (as

@@ -238,9 +238,8 @@ struct bats_batch_jobs {
                          size_t room);
 
     /* The answer begins with the number of the job. An element of an array has
-     * the number NUMBER_INDEX. *script, for free(),
-     * is the standard input of the command, perhaps ""; NULL: memory is
-     * short. */
+     * the number NUMBER_INDEX. *script, for free(), is the standard input of
+     * the command, perhaps ""; NULL: memory is short. */
     void (*submit)(const struct bats_job_request *request,
                    struct bats_argv *argv, char **script);
 

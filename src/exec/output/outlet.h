@@ -17,8 +17,8 @@
  *
  * With --results the files of a task are DIR/<task + 1>/stdout and stderr, or
  * in the directory of its own that BATS_RESULTS in its environment names. A
- * replica writes to separate files, stdout.<attempt> and stderr.<attempt>, until
- * it is known whether it gives the result.
+ * replica writes to separate files, stdout.<attempt> and stderr.<attempt>,
+ * until it is known whether it gives the result.
  */
 #ifndef BATS_OUTLET_H
 #define BATS_OUTLET_H
