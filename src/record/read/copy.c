@@ -20,8 +20,20 @@
  * journal of one whose writer was killed while closing it. */
 static const char *const companions[] = {"-wal", "-journal"};
 
-static char dir[PATH_MAX], file[PATH_MAX + 16]; /* of the copy */
-static sigset_t mask;                           /* saved before it */
+/* Path of the copy, for the handler of fatal signals; "" if there is none. A
+ * record may be larger than the rest of /tmp, so copies must not be left
+ * behind. */
+static struct {
+    char dir[PATH_MAX];
+    char file[PATH_MAX + 16];
+    char companions[2][PATH_MAX + 16];
+} made;
+
+/* Signals that end the process, unless it handles them. */
+static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
+                              SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ};
+#define N_SIGNALS (sizeof signals / sizeof *signals)
+static struct sigaction dispositions[N_SIGNALS]; /* saved before the copy */
 
 static int fail(const char *path, struct bats_error *err)
 {
@@ -92,14 +104,13 @@ static int copy_file(const char *from, const char *to, bool may_miss,
 
 static int copy_all(const char *path, struct bats_error *err)
 {
-    char from[PATH_MAX + 16], to[PATH_MAX + 32];
-    int rc = copy_file(path, file, false, err);
+    char from[PATH_MAX + 16];
+    int rc = copy_file(path, made.file, false, err);
 
     for (size_t i = 0; rc == 0 && i < 2; i++) {
         snprintf(from, sizeof from, "%s%s", path, companions[i]);
-        snprintf(to, sizeof to, "%s%s", file, companions[i]);
-        unlink(to);
-        rc = copy_file(from, to, true, err);
+        unlink(made.companions[i]);
+        rc = copy_file(from, made.companions[i], true, err);
     }
     return rc;
 }
@@ -130,30 +141,47 @@ static int copy_soundly(const char *link, struct bats_error *err)
                           link);
 }
 
+static void remove_files(void)
+{
+    unlink(made.file);
+    for (size_t i = 0; i < 2; i++)
+        unlink(made.companions[i]);
+    rmdir(made.dir);
+}
+
+/* By the time the signal is raised again, it has its default action. */
+static void on_signal(int sig)
+{
+    remove_files();
+    raise(sig);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal,
+                               .sa_flags = (int)SA_RESETHAND};
+
+    for (size_t i = 0; i < N_SIGNALS; i++) {
+        sigaction(signals[i], NULL, &dispositions[i]);
+        if (dispositions[i].sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
 static int make_directory(struct bats_error *err)
 {
     const char *tmp = getenv("TMPDIR");
 
     if (tmp == NULL || tmp[0] == '\0' || strlen(tmp) + 64 > PATH_MAX)
         tmp = "/tmp";
-    snprintf(dir, PATH_MAX, "%s/bats-XXXXXX", tmp);
-    if (mkdtemp(dir) == NULL)
-        return fail(dir, err);
-    snprintf(file, sizeof file, "%s/record", dir);
+    snprintf(made.dir, PATH_MAX, "%s/bats-XXXXXX", tmp);
+    if (mkdtemp(made.dir) == NULL)
+        return fail(made.dir, err);
+    snprintf(made.file, sizeof made.file, "%s/record", made.dir);
+    for (size_t i = 0; i < 2; i++)
+        snprintf(made.companions[i], sizeof made.companions[i], "%s/record%s",
+                 made.dir, companions[i]);
     return 0;
-}
-
-/* Signals that would end the process wait: a record may be larger than the rest
- * of /tmp, so copies must not be left behind. */
-static void hold_signals(void)
-{
-    static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
-                                  SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ};
-    sigset_t held;
-    sigemptyset(&held);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaddset(&held, signals[i]);
-    sigprocmask(SIG_BLOCK, &held, &mask);
 }
 
 int bats_copy_take(const char *path, const char **copy, struct bats_error *err)
@@ -164,24 +192,20 @@ int bats_copy_take(const char *path, const char **copy, struct bats_error *err)
         return rc;
     if (rc == 0)
         return bats_db_none(path, err);
-    hold_signals();
+    catch_signals();
     rc = make_directory(err);
     if (rc == 0)
         rc = copy_soundly(path, err);
     if (rc < 0)
         bats_copy_remove();
-    *copy = file;
+    *copy = made.file;
     return rc;
 }
 
 void bats_copy_remove(void)
 {
-    char name[PATH_MAX + 32];
-    unlink(file);
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(name, sizeof name, "%s%s", file, companions[i]);
-        unlink(name);
-    }
-    rmdir(dir);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
+    remove_files();
+    memset(&made, 0, sizeof made);
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        sigaction(signals[i], &dispositions[i], NULL);
 }

@@ -32,9 +32,9 @@ void bats_copy_mark(const char *path, struct bats_copy_mark *mark);
 /*
  * Copies the record at `path` into a new directory below TMPDIR; *copy is the
  * copy's name. Open it and call bats_copy_remove at once, which removes its
- * name: until then, signals that would end the process are blocked. Only one
- * copy exists at a time. BATS_EINPUT if there is no file, or if bats_db_look
- * refuses it; BATS_ESYS.
+ * name (the open copy stays readable). Until then a signal that ends the
+ * process removes it, too. Only one copy exists at a time. BATS_EINPUT if there
+ * is no file, or if bats_db_look refuses it; BATS_ESYS.
  */
 int bats_copy_take(const char *path, const char **copy,
                    struct bats_error *err);
