@@ -59,23 +59,30 @@ static int by_pid(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* False: /proc cannot be read. The kernel's own list of children
- * (/proc/PID/task/TID/children) is not built into every kernel. */
+/* False, with errno: /proc cannot be read, or memory is short. The kernel's own
+ * list of children (/proc/PID/task/TID/children) is not built into every
+ * kernel. */
 static bool list_processes(struct list *list)
 {
     DIR *proc = opendir("/proc");
     struct dirent *entry;
+    bool fits = true;
     list->n = 0;
-    while (proc != NULL && (entry = readdir(proc)) != NULL) {
+    while (proc != NULL && fits && (entry = readdir(proc)) != NULL) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
         pid_t parent = pid > 0 ? parent_of(pid) : -1;
-        if (parent >= 0 &&
-            bats_grow(&list->of, &list->room, list->n + 1, sizeof *list->of))
+        if (parent < 0)
+            continue;
+        fits =
+            bats_grow(&list->of, &list->room, list->n + 1, sizeof *list->of);
+        if (fits)
             list->of[list->n++] = (struct process){pid, parent};
     }
     if (list->n > 0)
         qsort(list->of, list->n, sizeof *list->of, by_pid);
-    return proc != NULL && closedir(proc) == 0;
+    if (proc != NULL)
+        closedir(proc);
+    return proc != NULL && fits;
 }
 
 /* ---- the guard ---- */
