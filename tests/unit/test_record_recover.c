@@ -199,16 +199,17 @@ TEST_IN_DIRECTORY(what_follows_from_other_tables_is_made_again)
         "SELECT cluster, machines, windows, charged, done, failed, wall_us"
         " FROM cluster_now ORDER BY cluster",
         "SELECT * FROM now"};
+    enum { N = sizeof same / sizeof *same };
     struct bats_recovery recovery;
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        char before[4096];
-        unlink(PATH);
-        make_record();
-        strcpy(before, ask(PATH, same[i]));
+    char before[N][4096];
+    make_record();
+    for (size_t i = 0; i < N; i++)
+        strcpy(before[i], ask(PATH, same[i]));
+    for (size_t i = 0; i < N; i++)
         ask(PATH, losses[i]);
-        assert_ok(recover(&recovery, &err));
-        assert_string_equal(ask(OUT, same[i]), before);
-    }
+    assert_ok(recover(&recovery, &err));
+    for (size_t i = 0; i < N; i++)
+        assert_string_equal(ask(OUT, same[i]), before[i]);
 }
 
 TEST_IN_DIRECTORY(what_cannot_be_helped_is_told)

@@ -1,6 +1,6 @@
 -- Tables of sums may also lose rows. They are rebuilt from the other tables as
 -- far as possible; saved rows are kept, as they may be more complete. Only the
--- table now is recounted. cluster_now.sql comes before this.
+-- table now is recounted. cluster_now.sql follows.
 
 WITH x AS (SELECT task, max(CASE outcome WHEN 0 THEN seq END) AS seq,
   count(attempt) AS executions,

@@ -260,9 +260,9 @@ static int save_all(struct recover *r, struct bats_error *err)
     if (rc == 0)
         rc = bats_schema_view_tasks(&r->to, err);
     if (rc == 0)
-        rc = bats_schema_cluster_now(&r->to, err);
-    if (rc == 0)
         rc = bats_db_run(&r->to, mend_sql.begin, err);
+    if (rc == 0)
+        rc = bats_schema_cluster_now(&r->to, err);
     if (rc == 0)
         rc = bats_db_run(
             &r->to, "UPDATE now SET seq = (" BATS_SCHEMA_LAST_SEQ ")", err);
