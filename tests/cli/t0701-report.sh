@@ -48,6 +48,11 @@ cmp <(wc -c <out) <(wc -c <bag.html)
 exits 2 '^bats-mpi: missing/x.html: No such file' \
     "$BATS_MPI" report bag -o missing/x.html 2>err
 ok '-o names the file'
+cp bag.bats torn.bats
+sqlite3 torn.bats 'DROP TABLE stderr'
+exits 2 '^bats-mpi: torn.bats is damaged' "$BATS_MPI" report torn 2>err
+expect 2 ls torn.html torn.html.new 2>err
+ok 'a record that cannot be read leaves no page, not even a part of one'
 printf '@sleep 1h\n' >late
 expect 5 bats 7 late -c c.ini --time-scale 7200 --budget 50 \
     --time-limit 10m --seed 3

@@ -15,6 +15,7 @@
 struct page {
     struct bats_look *look;
     json_t *status;
+    struct bats_causes causes;
     struct bats_strategies *strategies; /* NULL: none */
 };
 
@@ -54,15 +55,13 @@ static int write_page(void *context, FILE *out, struct bats_error *err)
 {
     struct page *page = context;
     struct bats_lease_terms terms = bats_recorded_terms(page->look->options);
-    struct bats_causes causes = bats_look_causes(page->look->view);
     json_t *data = json_pack(
         "{s:s, s:O, s:O, s:{s:b, s:b, s:b, s:b}, s:o, s:o}", "kind", "run",
         "title", json_object_get(page->status, "bag"), "status", page->status,
         "terms", "in_windows", terms.in_windows, "idle_is_free",
         terms.idle_is_free, "lasts", terms.lasts, "returns", terms.returns,
-        "causes", bats_causes_json(&causes), "command",
+        "causes", bats_causes_json(&page->causes), "command",
         command_of(page->status));
-    bats_causes_release(&causes);
     if (page->strategies != NULL)
         json_object_update_new(data, bats_strategies_page(page->strategies));
     return bats_page_write(out, data, write_run, page->look, err);
@@ -99,13 +98,16 @@ int cmd_report(struct bats_look *l)
                  word);
         name = path;
     }
-    struct page page = {.look = l, .status = bats_status_json(l)};
+    struct page page = {.look = l,
+                        .status = bats_status_json(l),
+                        .causes = bats_look_causes(l->view)};
     if (find_strategies(l, &pools, &strategies))
         page.strategies = &strategies;
     bats_look_write(name, write_page, &page);
     if (strcmp(name, "-") != 0)
         bats_tell("written: %s", name);
     json_decref(page.status);
+    bats_causes_release(&page.causes);
     free(strategies.list);
     bats_pools_release(&pools);
     return 0;
