@@ -72,7 +72,7 @@ static int parse_factor(const char *text, double low, double high,
 static int parse_halt(const char *text, struct bats_sched_rules *rules,
                       struct bats_error *err)
 {
-    char kind[5], number[24] = "", percent[2] = "";
+    char kind[5] = "", number[24] = "", percent[2] = "";
     uint64_t n;
     rules->halt_failed = 0;
     rules->halt_share = 0;

@@ -225,7 +225,7 @@ TEST(values_are_read_strictly)
         "--halt soon,fail=1x", "--halt soon,fail=%",
         "--halt now,fail=-1",  "--halt now,fail=101%",
         "--halt now,done=1",   "--halt now,fail=1%%",
-        "--halt never,fail=1"};
+        "--halt never,fail=1", "--halt 5"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[128];
         snprintf(line, sizeof line, "%s bag", wrong[i]);
