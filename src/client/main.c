@@ -114,9 +114,12 @@ static json_t *ask(json_t *request)
 static volatile sig_atomic_t stop;
 static char cancel[64]; /* the request that cancels the task; "": unknown */
 
+/* The second one does not wait for the run, which may hang. */
 static void on_signal(int signal)
 {
     int before = errno;
+    if (stop != 0 && cancel[0] != '\0')
+        _exit(128 + stop);
     if (stop == 0)
         send(run.fd, cancel, strlen(cancel), MSG_NOSIGNAL);
     stop = signal;

@@ -13,6 +13,31 @@ BATS_SOCKET=$PWD/other exits 3 'ended before it answered' bats-submit true 2>err
 wait $other
 ok 'a socket of another kind is told in a sentence'
 
+python3 - <<'P'
+import os, signal, socket, subprocess
+s = socket.socket(socket.AF_UNIX)
+s.bind('mute')
+s.listen()
+client = subprocess.Popen(['bats-submit', '--wait', 'true'],
+                          env={**os.environ, 'BATS_SOCKET': 'mute'})
+run = s.accept()[0]
+requests = run.makefile('rb')
+requests.readline()
+run.sendall(b'{"id":7}\n')
+client.send_signal(signal.SIGTERM)
+assert requests.readline() == b'{"cancel":[7]}\n'
+for _ in range(600):
+    client.send_signal(signal.SIGTERM)
+    try:
+        client.wait(0.1)
+        break
+    except subprocess.TimeoutExpired:
+        pass
+client.kill()
+assert client.wait() == 128 + signal.SIGTERM, client.returncode
+P
+ok 'a client of a run that hangs ends at the second signal'
+
 open_bag & run=$!
 listens
 if [ "$(id -u)" = 0 ]; then
