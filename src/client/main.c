@@ -95,11 +95,13 @@ static long number(const json_t *answer, const char *name, long otherwise)
 /* The answer to a request, which is taken over. A refusal ends the program. */
 static json_t *ask(json_t *request)
 {
+    struct bats_text line = {0};
     char *text = json_dumps(request, JSON_COMPACT);
-    if (text == NULL)
+    bats_text_format(&line, "%s\n", text != NULL ? text : "");
+    if (text == NULL || line.failed)
         die(NO_RUN, "%s", "out of memory");
-    say(text, strlen(text));
-    say("\n", 1);
+    say(line.bytes, line.n);
+    bats_text_release(&line);
     free(text);
     json_decref(request);
     json_t *answer = hear();
