@@ -530,6 +530,8 @@ static int play_snapshots(struct bats_plays *p, struct bats_error *err)
     const struct bats_plays_model *m = &p->m;
     struct player w;
     int rc = prepare(&w, p, err);
+    if (rc < 0)
+        return rc;
     for (uint32_t i = 0; rc == 0 && i < p->n_plays; i++) {
         struct snapshot *to = &p->snapshots[i];
         uint32_t room =
@@ -545,8 +547,7 @@ static int play_snapshots(struct bats_plays *p, struct bats_error *err)
         else
             play_throughput(&w, &plain, to);
     }
-    if (w.running.list)
-        release(&w);
+    release(&w);
     return rc;
 }
 
