@@ -58,7 +58,11 @@ static bool print(int fd, const struct bats_door *door)
                              door->port, "auth", ways[auth->way], "socket",
                              auth->socket[0] != '\0' ? auth->socket : NULL,
                              "secret", is_secret ? secret : NULL);
-    bool written = file != NULL && json_dumpfd(file, fd, JSON_INDENT(1)) == 0;
+    /* The descriptor stays open, and some network file systems let other hosts
+     * see, and complain of, only what was synced or closed. */
+    bool written = file != NULL &&
+                   json_dumpfd(file, fd, JSON_INDENT(1)) == 0 &&
+                   fsync(fd) == 0;
     json_decref(file);
     return written;
 }
