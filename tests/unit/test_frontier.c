@@ -111,7 +111,8 @@ static int fastest_first(const void *a, const void *b)
 static size_t sift(struct configuration *all, size_t n)
 {
     size_t m = 0;
-    qsort(all, n, sizeof *all, fastest_first);
+    if (n > 0)
+        qsort(all, n, sizeof *all, fastest_first);
     for (size_t i = 0; i < n; i++) {
         if (m > 0 && all[i].cost >= all[m - 1].cost)
             continue;
