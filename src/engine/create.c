@@ -107,8 +107,8 @@ static bool machines_fit(const struct bats_sched_options *o)
     return true;
 }
 
-/* there[1]: there are unreliable machines; fits[1]: the need fits on one. [0]: the
- * same of the others. */
+/* there[1]: there are unreliable machines; fits[1]: the need fits on one.
+ * there[0], fits[0]: the same of the others. */
 static void find_fits(const struct bats_sched_options *o,
                       const struct bats_need *need, bool *fits, bool *there)
 {

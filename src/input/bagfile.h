@@ -24,11 +24,11 @@
  * begins a workflow, to which the tasks below belong (sharing.h). "#BATS
  * KEY=VALUE..." (or "#BATS KEY VALUE") applies to the tasks below until the
  * key occurs again ("#HQ --cpus N" and "#HQ --resource gpus/nvidia=N", as in
- * HyperQueue, set cores and gpus): the needs of each task, cores=N, memory=SIZE and gpus=N;
- * its runtime, time=DURATION; and class=NAME: tasks of one class are alike
- * ("-": none). Parameters of a sweep with these names say the same of their
- * task. A file in the format of a workflow (workflow/workflow.h, by its name)
- * is a bag, too, if all of its tasks have commands.
+ * HyperQueue, set cores and gpus): the needs of each task, cores=N, memory=SIZE
+ * and gpus=N; its runtime, time=DURATION; and class=NAME: tasks of one class
+ * are alike ("-": none). Parameters of a sweep with these names say the same of
+ * their task. A file in the format of a workflow (workflow/workflow.h, by its
+ * name) is a bag, too, if all of its tasks have commands.
  *
  * Task i of the bag is the i-th command, counted from 0; people see i + 1.
  */

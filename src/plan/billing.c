@@ -1,5 +1,5 @@
-/* billing: costs of times and times for money, also by the age of a machine. See
- * bats/billing.h, bats/tariff.h. */
+/* billing: costs of times and times for money, also by the age of a machine.
+ * See bats/billing.h, bats/tariff.h. */
 #include "bats/billing.h"
 #include "bats/tariff.h"
 

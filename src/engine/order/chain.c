@@ -3,12 +3,13 @@
  * draws others in the bag's random order, where a task that failed on a machine
  * goes to another one. See order.h.
  *
- * With dependencies, the bag sorts tasks by the heaviest chain that waits for them (rank_u). In
- * this order each task is assigned to the slot with the earliest finish time,
- * free or busy, among those that its workflow can pay (HEFT, Topcuoglu et al.
- * 2002, section 5.1); runtimes are learned. A slot gets the first task that is
- * not assigned to a faster one. So tasks of the longest chain wait for a fast
- * machine where that pays, and slow machines take other tasks or wait.
+ * With dependencies, the bag sorts tasks by the heaviest chain that waits for
+ * them (rank_u). In this order each task is assigned to the slot with the
+ * earliest finish time, free or busy, among those that its workflow can pay
+ * (HEFT, Topcuoglu et al. 2002, section 5.1); runtimes are learned. A slot gets
+ * the first task that is not assigned to a faster one. So tasks of the longest
+ * chain wait for a fast machine where that pays, and slow machines take other
+ * tasks or wait.
  */
 #include "engine/order/order.h"
 

@@ -3,7 +3,8 @@
  *
  *   problem.c   the current knowledge as a machine-windows problem
  *   begin.c     the machines of a start without knowledge
- *   deadline.c  the least cost by a deadline; copies of tasks that would be late
+ *   deadline.c  the least cost by a deadline; copies of tasks that would be
+ *               late
  *   swap.c      distributes jobs among clusters if their length does not
  *               matter
  *

@@ -34,8 +34,8 @@
  * is not paid: reclaimable ones are used whenever available, and safe ones
  * only from that moment until the time suffices for four more tasks.
  *
- * Copies of overdue tasks. Once no task is waiting, a task expected to end after the deadline can be in time only if a
- * faster machine starts a copy.
+ * Copies of overdue tasks. Once no task is waiting, a task expected to end
+ * after the deadline can be in time only if a faster machine starts a copy.
  *
  *   rest     = expected remaining time of a task where it runs; the elapsed
  *              time again if its cluster has no results

@@ -4,7 +4,7 @@
  * Layer: engine, the bottom room. Its parts are the world (machines and their
  * windows, slots, the bag, tasks and executions: world.h), known runtimes, the
  * money, the run, idle slots, and answers. Advisors read it. Moves (moves.h)
- * change it; each move keeps the invariants and emits its
+ * change it; each move keeps the invariants (bats/sched.h) and emits its
  * command. The state decides nothing and asks no advisor.
  *
  *   machines.c    joined, acquired, renewed, marked, parked, lost

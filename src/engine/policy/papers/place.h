@@ -115,8 +115,8 @@ static inline uint32_t place_workflow(const struct state *s, uint32_t task)
 /* Deadline of a workflow, or of the run if that is sooner; INFINITY: none. */
 double place_deadline(const struct state *s, uint32_t workflow);
 
-/* The workflow's own money left, INFINITY if it uses the run's; for the number of
- * workflows, that of the run. */
+/* The workflow's own money left, INFINITY if it uses the run's; for the number
+ * of workflows, that of the run. */
 double place_money(const struct state *s, uint32_t workflow);
 
 struct place_price {
