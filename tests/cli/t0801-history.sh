@@ -274,6 +274,14 @@ dd if=/dev/zero of=cut.db bs=1 seek=4096 count=8192 conv=notrunc 2>/dev/null
 unused cut.db
 ok 'a damaged history is a warning'
 
+# The task resumes its own run.
+echo 'test -e again && ! "$BATS_MPI" -j 1 own --resume 2>said' >own
+expect 1 "$BATS_MPI" -j 1 own --quiet --history h.db
+touch again
+"$BATS_MPI" -j 1 own --quiet --history h.db --resume-failed --order longest
+grep -q '^bats-mpi: own.bats is in use by another run$' said
+ok 'the record of a resumed run that has asked the history is locked'
+
 mkfifo hold
 sqlite3 h.db <hold >/dev/null 2>&1 &
 locker=$!

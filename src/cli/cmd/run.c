@@ -174,7 +174,6 @@ static void look_back(struct opened *o)
     options->killed_run = history->killed_run;
     continue_profile(o);
     find_fresh(o);
-    put_in_order(o, history->path);
 }
 
 static void believe(struct opened *o, const char *record)
@@ -290,8 +289,12 @@ static void open_all(struct opened *o)
     options->begin = begin;
     options->begin_context = o;
     o->watch.learner = &o->learner;
+    /* Who reads a record that is open for writing unlocks it. */
+    char *record = bats_history_path(o->set);
+    believe(o, record);
+    put_in_order(o, record);
+    free(record);
     bats_history_open(history, o->set, request->bag);
-    believe(o, history->path);
     if (history->resume != BATS_RECORD_NOT && request->clusters != NULL)
         request->clusters->fewer_nodes = true;
     look_back(o);

@@ -2,8 +2,9 @@
  * view: read-only access to a run record, also while the run writes it. Layer:
  * record. Used by the verbs status, log, tasks and why. Queries are SQL
  * statements (part.h). The record is neither locked nor written, so its writer
- * is not disturbed; it is copied only if it changes too fast. During a run,
- * later answers may be newer than earlier ones. Errors: BATS_EINPUT with
+ * is not disturbed; it is copied only if it changes too fast. The writer itself
+ * must not read it: it would lose its lock. During a run, later answers may be
+ * newer than earlier ones. Errors: BATS_EINPUT with
  * "path: sentence" for a file that is not a record, is damaged or of a newer
  * bats-mpi; BATS_ESYS, BATS_ENOMEM.
  */
