@@ -1,7 +1,5 @@
 /* engine_options: makes the options of the engine. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,10 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bats/sched.h"
 #include "bats/status.h"
@@ -23,8 +21,6 @@
 #include "run/needs.h"
 #include "run/open.h"
 #include "run/run.h"
-#include "util/grow.h"
-#include "util/now.h"
 
 #define PROGRESS_US 200000 /* between two reports of progress */
 /* longest interval between checks for lost ranks */

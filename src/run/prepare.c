@@ -1,7 +1,5 @@
 /* prepare: the master's work between knowing its ranks and the run. */
-#include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

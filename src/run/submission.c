@@ -1,5 +1,4 @@
 /* submission: the request of a client for a task. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

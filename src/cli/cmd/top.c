@@ -18,7 +18,6 @@
 #include "record/read/view.h"
 #include "record/write/record.h"
 #include "report/live.h"
-#include "util/json.h"
 #include "util/now.h"
 
 #define ENTER "\033[?1049h\033[?25l"
