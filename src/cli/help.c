@@ -87,7 +87,7 @@ static const char *one_line(char *text)
     return text;
 }
 
-/* What verbs.txt says of a verb: its synopsis, or what it does, as one line. */
+/* The synopsis of a verb in verbs.txt, or what the verb does, as one line. */
 static const char *text_of(enum bats_verb verb, bool is_synopsis)
 {
     char head[32];
@@ -98,7 +98,9 @@ static const char *text_of(enum bats_verb verb, bool is_synopsis)
                        : one_line(copy(end + 2, strstr(end, "\n=")));
 }
 
-const char *bats_help_option(const struct bats_option *option)
+/* The help of an option from options.txt: a phrase without a final stop, valid
+ * until the next call. */
+static const char *help_of(const struct bats_option *option)
 {
     const char *at = options.begin;
     for (const struct bats_option *o = bats_options; o < option; o++)
@@ -142,7 +144,7 @@ static void print_option(FILE *out, const struct bats_option *o)
         used = 0;
     }
     fprintf(out, "%*s", COLUMN - used, "");
-    bats_words_wrap(out, bats_help_option(o), COLUMN, COLUMN, WIDTH);
+    bats_words_wrap(out, help_of(o), COLUMN, COLUMN, WIDTH);
 }
 
 static void print_exits(FILE *out)
@@ -250,7 +252,7 @@ static void roff_options(FILE *out, enum bats_verb verb)
         if (o->argument != NULL)
             fprintf(out, " \\fI%s\\fR", o->argument);
         putc('\n', out);
-        roff_line(out, "", bats_help_option(o));
+        roff_line(out, "", help_of(o));
     }
 }
 
@@ -394,7 +396,7 @@ void bats_complete_words(FILE *out, int n, char **words)
         for (size_t i = 0; i < bats_options_n; i++)
             if (bats_options[i].verbs & 1u << verb)
                 offer(out, begin, "--", bats_options[i].name,
-                      bats_help_option(&bats_options[i]));
+                      help_of(&bats_options[i]));
     if (n <= 1 || (n == 2 && strcmp(words[0], "help") == 0))
         for (int v = 0; v < BATS_VERBS; v++)
             offer(out, begin, "", bats_verbs[v].name, bats_verbs[v].purpose);

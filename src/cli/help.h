@@ -9,17 +9,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/options.h"
+#include "cli/verbs.h"
 
 /* bats-mpi --help. */
 void bats_help_program(FILE *out);
 
 /* bats-mpi VERB --help. */
 void bats_help_verb(FILE *out, enum bats_verb verb);
-
-/* What options.txt says of an option: a phrase without a final stop, valid until
- * the next call. */
-const char *bats_help_option(const struct bats_option *option);
 
 /* bats-mpi --version. `library`: one line about the MPI library. */
 void bats_help_version(FILE *out, const char *library);

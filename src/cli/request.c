@@ -71,8 +71,10 @@ static void load_earlier(const struct bats_settings *set, struct loader *l)
     free(path);
 }
 
-void bats_open_bag_load(const struct bats_settings *set,
-                        struct bats_bagfile **bag, struct bats_open_bag *open)
+/* Makes the bag, with the tasks of the sessions that the run resumes. */
+static void load_open_bag(const struct bats_settings *set,
+                          struct bats_bagfile **bag,
+                          struct bats_open_bag *open)
 {
     uint32_t room = set->in_all > ROOM ? (uint32_t)set->in_all : ROOM;
     bats_must(bats_bagfile_open(set->bag, room, bag, &bats_why));
@@ -86,7 +88,7 @@ void bats_open_bag_load(const struct bats_settings *set,
                                       .given = open->given};
 }
 
-void bats_open_bag_release(struct bats_open_bag *open)
+static void release_open_bag(struct bats_open_bag *open)
 {
     for (size_t i = 0; i < open->n; i++)
         free(open->given[i]);
@@ -186,9 +188,11 @@ system_of(const struct bats_clusters_file *clusters)
     return any ? bats_batch_systems[0] : NULL;
 }
 
-void bats_welcome_init(struct bats_welcome *welcome,
-                       const struct bats_clusters_file *clusters,
-                       const char *file, const char *host, int port)
+/* `file`: for the workers. The program ends if clusters, or their numbers of
+ * machines, are missing. */
+static void init_welcome(struct bats_welcome *welcome,
+                         const struct bats_clusters_file *clusters,
+                         const char *file, const char *host, int port)
 {
     if (clusters == NULL)
         bats_die(BATS_EINPUT,
@@ -215,7 +219,7 @@ void bats_welcome_init(struct bats_welcome *welcome,
     welcome->machines = p->machines;
 }
 
-void bats_welcome_release(struct bats_welcome *welcome)
+static void release_welcome(struct bats_welcome *welcome)
 {
     free(welcome->taken);
     free(welcome->platform.machines);
@@ -500,7 +504,7 @@ static bats_time time_of_silence(const struct bats_settings *set)
 static void load(struct bats_request *r, const struct bats_settings *set)
 {
     if (set->open)
-        bats_open_bag_load(set, &r->bag, &r->open);
+        load_open_bag(set, &r->bag, &r->open);
     else
         r->bag = set->is_sweep ? bats_request_sweep(set) : load_file(set);
     if (set->run.workdir != NULL && r->bag->workflow != NULL)
@@ -543,8 +547,8 @@ void bats_request_init(struct bats_request *r, enum bats_verb verb,
         options->engine.seed = random_seed();
     if (set->welcome == NULL)
         return;
-    bats_welcome_init(&r->welcome, r->clusters, set->welcome, set->host,
-                      (int)set->port);
+    init_welcome(&r->welcome, r->clusters, set->welcome, set->host,
+                 (int)set->port);
     options->joining = &r->welcome.joining;
     if (!set->quiet)
         bats_tell("worker jobs join by: bats-mpi worker --join %s",
@@ -553,8 +557,8 @@ void bats_request_init(struct bats_request *r, enum bats_verb verb,
 
 void bats_request_release(struct bats_request *r)
 {
-    bats_welcome_release(&r->welcome);
-    bats_open_bag_release(&r->open);
+    release_welcome(&r->welcome);
+    release_open_bag(&r->open);
     bats_profile_release(&r->profile);
     bats_pools_release(&r->pools);
     bats_clusters_file_destroy(r->clusters);

@@ -16,7 +16,7 @@
 #include "run/joining.h"
 #include "run/run.h"
 
-/* ---- run --open: a bag that is filled during the run (open.c) ---- */
+/* ---- run --open: a bag that is filled during the run ---- */
 
 struct bats_open_bag {
     struct bats_run_open is;
@@ -29,14 +29,8 @@ struct bats_open_bag {
 int bats_open_bag_announce(const struct bats_settings *set,
                            struct bats_error *err);
 
-/* Makes the bag, with the tasks of the sessions that the run resumes. An error
- * ends the program. */
-void bats_open_bag_load(const struct bats_settings *set,
-                        struct bats_bagfile **bag, struct bats_open_bag *open);
-void bats_open_bag_release(struct bats_open_bag *open);
-
 /* ---- run --welcome: the job side of a run whose worker jobs somebody else
- * starts (welcome.c) ----
+ * starts ----
  *
  * It buys nothing. Up to `max` machines of each cluster in the clusters file may
  * join; a machine is one rank. A rank that joins gets the next free machine of a
@@ -51,14 +45,6 @@ struct bats_welcome {
                                                * them from its start */
     struct bats_joining joining;              /* for the run */
 };
-
-/* `file`: for the workers. The program ends if clusters, or their numbers of
- * machines, are missing. Release with bats_welcome_release when the run is
- * over. */
-void bats_welcome_init(struct bats_welcome *welcome,
-                       const struct bats_clusters_file *clusters,
-                       const char *file, const char *host, int port);
-void bats_welcome_release(struct bats_welcome *welcome);
 
 /* ---- the request ---- */
 

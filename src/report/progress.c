@@ -57,7 +57,8 @@ int bats_terminal_open(int fd)
     return terminal;
 }
 
-int bats_terminal_columns(int terminal)
+/* 80 if unknown, or without a terminal (-1). */
+static int columns_of(int terminal)
 {
     struct winsize size;
     if (terminal >= 0 && ioctl(terminal, TIOCGWINSZ, &size) == 0 &&
@@ -69,7 +70,7 @@ int bats_terminal_columns(int terminal)
 int bats_terminal_width(int fd)
 {
     int terminal = bats_terminal_open(fd);
-    int columns = bats_terminal_columns(terminal);
+    int columns = columns_of(terminal);
     if (terminal >= 0)
         close(terminal);
     return columns;
@@ -313,7 +314,7 @@ static void show_line(struct bats_progress *progress,
 {
     char text[TEXT];
     /* The last column stays free: writing there makes some terminals wrap. */
-    size_t room = (size_t)bats_terminal_columns(progress->terminal) - 1;
+    size_t room = (size_t)columns_of(progress->terminal) - 1;
     size_t width = progress->bar && room > 60 ? room - BAR_MIN : room;
     bats_progress_text(text, sizeof text, width, snapshot, progress->per_hour);
     fputs(BATS_PROGRESS_CLEAR, progress->out);

@@ -86,10 +86,7 @@ const char *bats_progress_text(char *text, size_t size, size_t width,
  * without one, or if it cannot redraw a line. The caller closes it. */
 int bats_terminal_open(int fd);
 
-/* Columns of the terminal; 80 if unknown or `terminal` is -1. */
-int bats_terminal_columns(int terminal);
-
-/* The same for the terminal behind `fd`. */
+/* Columns of the terminal behind `fd`; 80 if unknown or there is none. */
 int bats_terminal_width(int fd);
 
 #endif

@@ -6,8 +6,6 @@
 
 #include "report/words.h"
 
-#define WORDS 96
-
 /* Prints the name of a file as a word for the shell that cannot be taken for
  * an option. */
 static void print_file(FILE *out, const char *name)

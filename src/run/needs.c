@@ -79,7 +79,8 @@ void bats_need_format(char *text, size_t size, const struct bats_need *need)
 
 /* ---- lists of GPUs ---- */
 
-size_t bats_gpus_next(const char **at)
+/* Moves *at to the next name and returns its length; 0: the end. */
+static size_t next_gpu(const char **at)
 {
     *at += strspn(*at, ", ");
     return strcspn(*at, ", ");
@@ -88,14 +89,14 @@ size_t bats_gpus_next(const char **at)
 size_t bats_gpus_count(const char *list)
 {
     size_t n = 0;
-    for (size_t k; (k = bats_gpus_next(&list)) > 0; list += k)
+    for (size_t k; (k = next_gpu(&list)) > 0; list += k)
         n++;
     return n;
 }
 
 static bool has_name(const char *list, const char *name, size_t n)
 {
-    for (size_t k; (k = bats_gpus_next(&list)) > 0; list += k)
+    for (size_t k; (k = next_gpu(&list)) > 0; list += k)
         if (k == n && strncmp(list, name, n) == 0)
             return true;
     return false;
@@ -110,7 +111,7 @@ void bats_gpus_number(struct bats_text *names, uint32_t n)
 
 void bats_gpus_add(struct bats_text *names, const char *list)
 {
-    for (size_t k; (k = bats_gpus_next(&list)) > 0; list += k) {
+    for (size_t k; (k = next_gpu(&list)) > 0; list += k) {
         const char *known = names->bytes != NULL ? names->bytes : "";
         if (!has_name(known, list, k))
             bats_text_format(names, "%s%.*s", *known ? "," : "", (int)k, list);
@@ -213,7 +214,7 @@ static bool divide(const struct bats_crew *crew,
         s->stocks[machine].memory_kib +=
             (int64_t)(crew->nodes[rank[i]->rank].usable_bytes / 1024 / n);
         for (; given < (i + 1) * n_names / n; given++) {
-            size_t k = bats_gpus_next(&at);
+            size_t k = next_gpu(&at);
             if (!add_gpu(s, machine, at, k))
                 return false;
             at += k;
@@ -607,7 +608,7 @@ void bats_needs_show(const struct bats_survey *s, uint32_t machine,
         const char *comma = "";
         bats_text_format(variables, "%s=", names[i]);
         for (uint64_t left = gpus; left != 0; left >>= 1) {
-            size_t k = bats_gpus_next(&at);
+            size_t k = next_gpu(&at);
             if (left & 1) {
                 bats_text_format(variables, "%s%.*s", comma, (int)k, at);
                 comma = ",";

@@ -110,9 +110,6 @@ void bats_needs_show(const struct bats_survey *survey, uint32_t machine,
 
 /* ---- lists of the names of GPUs, such as "0,1" or "GPU-8f3,GPU-a02" ---- */
 
-/* Moves *at to the next name and returns its length; 0: the end. */
-size_t bats_gpus_next(const char **at);
-
 size_t bats_gpus_count(const char *list);
 
 /* Makes `names` the numbers from 0 to n - 1. */
