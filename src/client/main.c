@@ -195,7 +195,7 @@ struct submission {
         char **words;
         int n;
     } after[2]; /* tasks that are to be done, and to end, before it begins */
-    const char *properties; /* of a job script of Snakemake, JSON; or NULL */
+    json_t *properties; /* of a job script of Snakemake; or NULL */
 };
 
 extern char **environ;
@@ -228,8 +228,7 @@ static json_t *request_of(const struct submission *s, const char *command)
                                     ? json_integer(atoll(s->value[i]))
                                     : bats_json_text(s->value[i]));
     if (s->properties != NULL)
-        json_object_set_new(r, "properties",
-                            json_loads(s->properties, 0, NULL));
+        json_object_set(r, "properties", s->properties);
     for (int k = 0; k < 2; k++)
         if (s->after[k].n > 0)
             json_object_set_new(r, after[k],
@@ -399,7 +398,10 @@ static char *take_words(struct submission *s, int n, char **words)
     char *script = may_be ? read_script(words[0]) : NULL;
     char *properties = script != NULL ? properties_of(script) : NULL;
     if (properties != NULL)
-        s->properties = strndup(properties, strcspn(properties, "\n"));
+        s->properties =
+            json_loadb(properties, strcspn(properties, "\n"), 0, NULL);
+    if (properties != NULL && s->properties == NULL)
+        die(REFUSED, "the properties in the script %s are not JSON", words[0]);
     if (s->is_script && script == NULL)
         die(REFUSED, "%s is no script, which begins with #!",
             n > 0 ? words[0] : "''");
@@ -521,8 +523,11 @@ static int bats_state(int argc, char **argv)
     json_t *answer = ask(json_pack("{s:o}", "state", request));
     json_array_foreach(json_object_get(answer, "running"), i, task)
         printf("%ld running\n", (long)json_integer_value(task));
+    const char *state = json_string_value(json_object_get(answer, "state"));
+    if (argc == 2 && state == NULL)
+        die(NO_RUN, "%s", "the run answered without a state");
     if (argc == 2)
-        puts(json_string_value(json_object_get(answer, "state")));
+        puts(state);
     json_decref(answer);
     return 0;
 }

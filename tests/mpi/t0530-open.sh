@@ -190,6 +190,22 @@ unset BATS_SOCKET
 exits 2 'BATS_SOCKET is not set' bats-submit true 2>err
 BATS_SOCKET=$PWD/none expect 3 bats-submit true 2>err
 ok 'without a run there is a sentence, and nothing waits'
+printf '%s\n' '#!/bin/sh' '# properties = {"rule":' true >damaged
+exits 2 'the properties in the script damaged are not JSON' \
+    bats-submit --script damaged 2>err
+python3 - <<'P' &
+import os, socket
+s = socket.socket(socket.AF_UNIX)
+s.bind('new')
+s.listen()
+os.rename('new', 'other')
+c = s.accept()[0]
+c.recv(100)
+c.sendall(b'{}\n')
+P
+within 60 test -S other
+BATS_SOCKET=$PWD/other exits 3 'answered without a state' bats-state 1 2>err
+ok 'a damaged script is refused, and an answer that is none'
 cat >driver <<'END'
 bats-submit ' ' ; bats-submit --after 7 -- true; bats-submit '@unknown'
 bats-state 9; bats-submit --wat
