@@ -21,9 +21,9 @@ void bats_dry_run_print(const struct bats_run_options *options,
  * after its variables. */
 void bats_dry_run_list(const struct bats_bagfile *bag, bool variables);
 
-/* Warns on standard error if the bag has commands that a cluster with a speed above 1
- * would have to run faster than possible, or if its @sleeps are so short that
- * starting them takes as long. */
+/* Warns on standard error if the bag has commands that a cluster with a speed
+ * above 1 would have to run faster than possible, or if its @sleeps are so
+ * short that starting them takes as long. */
 void bats_emulation_warn(const struct bats_bagfile *bag,
                          const struct bats_platform *platform,
                          double time_scale);

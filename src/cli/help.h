@@ -26,7 +26,7 @@ void bats_help_man(FILE *out);
 /* That of one verb, bats-mpi-VERB. */
 void bats_help_man_verb(FILE *out, enum bats_verb verb);
 
-/* ---- what a shell offers for the word at the cursor. The scripts
+/* ---- completion: what a shell offers for the word at the cursor. The scripts
  * for the shells are a few lines that ask the program, so they never differ
  * from the option table. ---- */
 

@@ -32,11 +32,11 @@ int bats_open_bag_announce(const struct bats_settings *set,
 /* ---- run --welcome: the job side of a run whose worker jobs somebody else
  * starts ----
  *
- * It buys nothing. Up to `max` machines of each cluster in the clusters file may
- * join; a machine is one rank. A rank that joins gets the next free machine of a
- * cluster whose partition it is in, else of a cluster without a partition. A
- * machine that has left does not come back. A run with a budget charges windows
- * as always. */
+ * Nothing is bought. Up to `max` machines of each cluster in the clusters file
+ * may join; a machine is one rank. A rank that joins gets the next free machine
+ * of a cluster whose partition it is in, else of a cluster without a partition.
+ * A machine that has left does not come back. A run with a budget charges
+ * windows as always. */
 struct bats_welcome {
     const struct bats_clusters_file *file;
     bool *taken; /* by machine */

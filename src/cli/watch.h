@@ -74,10 +74,11 @@ void bats_watch_live(struct bats_watch *watch, const char *record);
 void bats_watch_finish(struct bats_watch *watch,
                        const struct bats_snapshot *snapshot);
 
-/* closing.c: ends a run. Completes the record and reports the outcome on standard error and, unless
- * `json` is NULL, as JSON. `sample`, and a run with --save, keep what they
- * have learned: *profile is the file, for free(), or NULL. Removes the
- * progress line of `watch`. Returns the exit code; errors are reported. */
+/* closing.c: ends a run. Completes the record and reports the outcome on
+ * standard error and, unless `json` is NULL, as JSON. `sample`, and a run with
+ * --save, keep what they have learned: *profile is the file, for free(), or
+ * NULL. Removes the progress line of `watch`. Returns the exit code; errors are
+ * reported. */
 int bats_closing(struct bats_watch *watch, FILE *json,
                  const struct bats_run_outcome *outcome, char **profile);
 

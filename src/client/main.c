@@ -336,8 +336,8 @@ static char *read_script(const char *path)
     return text.bytes;
 }
 
-/* The properties of a job script of Snakemake, whose second line has them; NULL:
- * it is none. */
+/* The properties in the second line of a job script of Snakemake; NULL: the
+ * script is another one. */
 static char *properties_of(char *script)
 {
     static const char head[] = "# properties = ";

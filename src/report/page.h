@@ -6,8 +6,8 @@
  * a strict Content-Security-Policy: nothing is loaded, and only scripts and
  * styles with the page's random nonce run. Figures are JSON without '<', so
  * that no text of a command or file name is markup. Charts are drawn by uPlot
- * (MIT), included with its notice: page/uPlot.js and uPlot.css are unchanged from
- * uPlot 1.6.32 on npm, in readable form.
+ * (MIT), included with its notice: page/uPlot.js and uPlot.css are unchanged
+ * from uPlot 1.6.32 on npm, in readable form.
  */
 #ifndef BATS_PAGE_H
 #define BATS_PAGE_H

@@ -78,8 +78,8 @@ const char *bats_progress_text(char *text, size_t size, size_t width,
  *
  * mpirun gives every process pipes and copies their contents to its own
  * terminal, so rank 0 looks at the parent's descriptor if the parent is mpirun.
- * srun starts tasks from a daemon that has no terminal, so the user must ask for
- * progress (--progress).
+ * srun starts tasks from a daemon that has no terminal, so the user must ask
+ * for progress (--progress).
  */
 
 /* Opens the terminal behind descriptor `fd` (1 or 2) of this process; -1

@@ -19,7 +19,7 @@
 #include "bats/error.h"
 #include "proto/proto.h"
 
-/* What all transports have; each structure of one begins with it. */
+/* The structure of each transport begins with this one. */
 struct bats_comm {
     const struct bats_transport *via;
     int rank;

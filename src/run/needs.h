@@ -75,8 +75,8 @@ int bats_needs_hold(const struct bats_run_options *options,
                     const struct bats_hello *ranks, uint32_t n,
                     struct bats_error *err);
 
-/* BATS_EINPUT: a node of the job has less than `node`, or its ranks are not node
- * by node, and tasks may have needs; says what. */
+/* BATS_EINPUT, with the reason: a node of the job has less than `node`, or its
+ * ranks are not node by node, and tasks may have needs. */
 int bats_needs_admit(const struct bats_run_options *options,
                      const struct bats_stock *node,
                      const struct bats_hello *ranks, uint32_t n,
@@ -102,8 +102,8 @@ int bats_needs_take(const struct bats_run_options *options,
                     const struct bats_survey *survey,
                     struct bats_engine_options *e, struct bats_error *err);
 
-/* Adds variables that name these GPUs of the slot's node (one bit each) and hide
- * the others: "NAME=value" with a NUL each. */
+/* Adds variables that name these GPUs of the slot's node (one bit each) and
+ * hide the others: "NAME=value" with a NUL each. */
 void bats_needs_show(const struct bats_survey *survey, uint32_t machine,
                      uint32_t slot, uint64_t gpus,
                      struct bats_text *variables);

@@ -63,8 +63,8 @@ static json_t *key_of(const json_t *request, const json_t *properties)
 }
 
 /* A job has type single and a rule, or type group and a groupid. Snakemake
- * always names the memory. Its default is ignored: 1000 MB, or more if the input
- * is large or jobs form a group; then it is that of the disk. */
+ * always names the memory. Its default is ignored: 1000 MB, or more if the
+ * input is large or jobs form a group; then it is that of the disk. */
 static int take_properties(json_t *request, const json_t *properties)
 {
     const json_t *resources = json_object_get(properties, "resources");

@@ -28,7 +28,7 @@
 
 /* ---- what is kept in case the master is killed ----
  *
- * Where SETUP says `keep`, a RESULT is kept until the master has it on record
+ * If SETUP says `keep`, a RESULT is kept until the master has it on record
  * (TAKEN). When the master is gone, the running task goes on and tasks that
  * have not begun are forgotten. HELLO tells the next master about the task and
  * the results (proto.h). The SETUP of that one counts once the task has ended.

@@ -289,7 +289,7 @@ static void open_all(struct opened *o)
     options->begin = begin;
     options->begin_context = o;
     o->watch.learner = &o->learner;
-    /* Who reads a record that is open for writing unlocks it. */
+    /* Once the record is open for writing, reading it would unlock it. */
     char *record = bats_history_path(o->set);
     believe(o, record);
     put_in_order(o, record);

@@ -13,7 +13,7 @@
  *
  * Bytes beyond the limit are read, counted and dropped; one line marks the cut
  * (BATS_OUTLET_MARK). A failure to write is remembered, and reported by
- * outlet_take, _drain and _finish; later output of the task is dropped.
+ * bats_outlet_take, _drain and _finish; later output of the task is dropped.
  *
  * With --results the files of a task are DIR/<task + 1>/stdout and stderr, or
  * in the directory of its own that BATS_RESULTS in its environment names. A

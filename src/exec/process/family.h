@@ -5,8 +5,9 @@
  * subreaper" (prctl(2)): descendants that outlive their parents become its
  * children, even a daemon in its own session. So when the main process of a
  * task is gone, every child that did not exist before the first task belongs to
- * that task. Of other processes that this process starts between init and
- * release, it has to tell before the next sweep. It can have only one family.
+ * that task. This process has to name other processes that it starts between
+ * init and release (bats_family_spare) before the next sweep. It can have only
+ * one family.
  *
  * Children that existed before (MPI may have some) are never touched.
  * Processes under another user id cannot be killed and are left alone.
