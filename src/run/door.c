@@ -53,6 +53,7 @@ static bool print(int fd, const struct bats_door *door)
     char secret[2 * BATS_TLS_KEY + 1];
     for (size_t i = 0; i < BATS_TLS_KEY; i++)
         sprintf(secret + 2 * i, "%02x", auth->secret[i]);
+    errno = EILSEQ; /* json_pack refuses text that is not UTF-8 */
     json_t *file = json_pack("{s:i, s:s, s:i, s:s, s:s*, s:s*}", "bats-mpi",
                              BATS_PROTO_VERSION, "host", door->host, "port",
                              door->port, "auth", ways[auth->way], "socket",
@@ -85,14 +86,15 @@ static int publish(int fd, const char *new, const char *path,
                    const struct bats_door *door, struct bats_error *err)
 {
     struct flock flock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    bool written = print(fd, door);
+    if (!print(fd, door))
+        return failed(path, err);
     fcntl(fd, F_OFD_SETLK, &flock);
     if (is_held(path))
         return bats_refuse(err,
                            "%.300s: another run uses this file for its "
                            "workers",
                            path);
-    return written && rename(new, path) == 0 ? 0 : failed(path, err);
+    return rename(new, path) == 0 ? 0 : failed(path, err);
 }
 
 int bats_door_write(const char *path, const struct bats_door *door, int *fd,

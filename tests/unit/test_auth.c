@@ -1,5 +1,6 @@
 /* auth, door: both sides have one key; the file that leads to the master is the
  * user's own. MUNGE is in tests/mpi/t0605. */
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "helpers/directory.h"
@@ -74,6 +75,16 @@ TEST(a_door_is_that_of_one_master)
     assert_int_not_equal(access(path, F_OK), 0);
     close(make_door(&auth, 3, &read));
     unlink("moved");
+}
+
+TEST(a_door_that_cannot_be_written_says_why)
+{
+    struct bats_door door = {.host = "\xff", .port = 1, .auth = auth};
+    int fd;
+    unlink(path);
+    assert_int_equal(bats_door_write(path, &door, &fd, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, strerror(EILSEQ)));
+    assert_int_not_equal(access(path, F_OK), 0);
 }
 
 TEST(munge_leaves_no_secret_in_the_file)
