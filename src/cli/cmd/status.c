@@ -140,10 +140,13 @@ json_t *bats_status_json(struct bats_look *l)
 
 int cmd_status(struct bats_look *l)
 {
-    struct workflows w = read_all(l);
-    if (l->set->left)
+    if (l->set->left) {
+        bats_look_status(l);
         printf("%" PRId64 "\n", bats_look_left(&l->status));
-    else if (l->set->json)
+        return 0;
+    }
+    struct workflows w = read_all(l);
+    if (l->set->json)
         bats_look_json(to_json(l, &w), JSON_INDENT(2));
     else
         print_text(l, &w);
