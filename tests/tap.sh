@@ -64,6 +64,7 @@ expect() {
 # finds FILE PATTERN...: each is somewhere in the file.
 finds() {
     local pattern
+    [ $# -gt 1 ] || note_failure 1 "no pattern for $1"
     for pattern in "${@:2}"; do
         grep -q -e "$pattern" "$1" || note_failure $? "no '$pattern' in $1"
     done
@@ -74,8 +75,10 @@ consists() {
     printf '%s\n' "${@:2}" | diff - "$1" >&2
 }
 
-# exits CODE PATTERN COMMAND...: as expect, and its file err has the pattern.
+# exits CODE PATTERN COMMAND...: as expect, and the file err, which is empty
+# before, has the pattern.
 exits() {
+    : >err
     expect "$1" "${@:3}"
     finds err "$2"
 }
@@ -83,6 +86,12 @@ exits() {
 # verb VERB ARGUMENT...: bats-mpi without a launcher, into out and err.
 verb() {
     "$BATS_MPI" "$@" >out 2>err </dev/null
+}
+
+# tells PATTERN ARGUMENT...: bats-mpi exits with 0, and prints the pattern.
+tells() {
+    verb "${@:2}"
+    finds out "$1"
 }
 
 # ini SECTION...: a file of sections, as in '[cluster a]; ranks = 1-2'.
@@ -130,12 +139,12 @@ C
     ${MPICC:-mpicc} -o nested nested.c 2>err
 }
 
-# json FILTER [FILE]: what jq makes of a report. holds: it is true.
+# json FILTER [FILE]: what jq makes of a report. holds: all that it makes is true.
 json() {
     jq -r "$1" "${2-report}"
 }
 holds() {
-    jq -e "$1" "${2-report}" >/dev/null
+    jq -ne "[inputs | $1] | length > 0 and all(. == true)" "${2-report}" >/dev/null
 }
 
 # skip NAME WHY: a case that cannot be made here; with CI=true it fails.

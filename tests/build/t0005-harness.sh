@@ -90,6 +90,46 @@ T
 )" = 'not ok 1..1'
 ok 'a case that is skipped fails under CI=true'
 
+# Helpers: what they find right, and a line for each thing that is wrong.
+cat >setup <<'T'
+printf '%s\n' one two >out
+cp out words
+echo '{"a": [true, false], "b": true, "n": 0}' >report
+: >empty
+T
+cat >right <<'T'
+finds words one '^two$'
+consists words one two
+holds '.b, .a[0]'
+tells '^bats-mpi [0-9]' --version
+exits 2 nonsense verb plan --nonsense
+T
+cat >wrong <<'T'
+finds words one three
+finds words
+finds nowhere one
+consists words one
+consists words two one
+consists empty
+holds '.a[]'
+holds .n
+holds .b empty
+holds .b nowhere
+cat report report >many; echo '{' >>many; holds .b many
+json .b nowhere
+tells nonsense --version
+tells . plan --nonsense
+exits 2 nonsense verb --version
+exits 3 nonsense verb plan --nonsense
+echo stale >err; exits 0 stale true
+verb plan --nonsense
+within 1 test -e nowhere
+T
+{ cat setup right; echo 'ok right'; sed 's/.*/&\ntrue\nok wrong/' wrong; echo done_testing; } |
+    verdict >said
+consists said "ok $(sed 's/.*/not ok/' wrong | xargs) 1..$(($(wc -l <wrong) + 1))"
+ok 'helpers fail on a wrong value, none at all, or an old file'
+
 # hidden FILE...: cases with a command at which bash does not look, but for the
 # last one.
 hidden() {
