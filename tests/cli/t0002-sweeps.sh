@@ -159,7 +159,7 @@ ok 'parameters are columns of the record; functions that are refused damage noth
 sweep --resume -- true {rate} {r} ::: rate 0.01 0.05 0.1 ::: r 1 2 3
 test "$(sql s.bats 'SELECT rate, r, attempts FROM tasks ORDER BY 1, 2' | xargs)" = \
     '0.01|1|1 0.01|2|1 0.01|3|1 0.05|1|1 0.05|2|1 0.05|3|1 0.1|1|1 0.1|2|1 0.1|3|1'
-"$BATS_MPI" record verify s.bats | grep -q '^2 sessions, .*: all agree$'
+tells '^2 sessions, .*: all agree$' record verify s.bats
 test "$("$BATS_MPI" status --left s.bats)" -eq 0
 test "$("$BATS_MPI" tasks s.bats | grep -c '  done  *1  ok  ')" -eq 9
 ok '--resume runs the new points of a sweep that has grown'

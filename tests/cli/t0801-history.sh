@@ -57,7 +57,7 @@ test "$(tasks_in c.db align) $(tasks_in c.db sort) $(tasks_in c.db 'true --x')" 
     '4 1 2'
 echo 'false' >fails
 expect 1 bats 3 fails --history f.db
-BATS_HISTORY=f.db "$BATS_MPI" history | grep -q 'no runtimes yet'
+BATS_HISTORY=f.db tells 'no runtimes yet' history
 ok 'the class of a task is its kind; one that failed tells no runtime'
 
 rm -f h.db
@@ -224,8 +224,9 @@ ini '[run]; window = 60m; policy = bats; budget = 40' \
     '[bag]; tasks = 120; runtime = constant 10m; class = fit --a' >told.scn
 imports <(sed 's/"sum_s": 400/"sum_s": 2400/; s/"sum_s": 200/"sum_s": 800/
     s/"squares": [0-9]*/"squares": 0/' two.json) told.db
-"$BATS_MPI" simulate told.scn --json --history told.db | grep -q '"slow": 0'
-"$BATS_MPI" simulate told.scn --json | expect 1 grep -q '"slow": 0'
+tells '"slow": 0' simulate told.scn --json --history told.db
+verb simulate told.scn --json
+expect 1 grep -q '"slow": 0' out
 exits 2 'nowhere.db: there is no such history' \
     verb simulate told.scn --history nowhere.db
 ok 'a simulation believes a history'

@@ -94,7 +94,7 @@ finds out '^Task 16 runs much longer than the others ' '^[1-5] fastest'
 cd "$dir"
 ok 'a bag that the sample has done gets no offer; what never ends is named'
 
-"$BATS_MPI" plan bag.profile | grep -q "^$left tasks of 120 left"
+tells "^$left tasks of 120 left" plan bag.profile
 expect 4 verb plan bag.profile --budget 1
 ok 'plan shows the schedules again, and exits with 4 where the budget is too small'
 
@@ -167,7 +167,8 @@ ok '--quiet shows nothing'
 
 came 0 flow
 grep -qE '^Critical path: .* on fast\.$' out
-"$BATS_MPI" plan flow.profile | tr '\n' ' ' |
+verb plan flow.profile
+tr '\n' ' ' <out |
     grep -qE ' Critical path: .* on fast, tasks? [^.]*(\.\.\.,)? ?60\. '
 "$BATS_MPI" plan flow.profile --json >report
 holds '.critical_path as $path | $path.tasks[-1] == 60 and

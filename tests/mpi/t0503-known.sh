@@ -51,7 +51,7 @@ expect 1 bats 7 run odd --policy rr --json report $scale
 grep -qE '^slow .* ~[0-9.hms]+ ' err
 grep -q '^~ is a guess' err
 holds '[.clusters[].is_guess] | any'
-"$BATS_MPI" status odd | grep '^slow ' | grep -q ' ~'
+tells '^slow .* ~' status odd
 ok 'the bill and status mark the runtime of failed tasks as a guess'
 
 # A task would cost three times as much on fast machines: none is tried.
@@ -68,7 +68,7 @@ guessed
 grep -q '^~ is a guess' out
 grep -Eq '^fast +0/3 +9 .* ~20m' err
 holds '[.clusters[].is_guess] | any'
-"$BATS_MPI" status bag | grep '^fast ' | grep -q ' ~20m$'
+tells '^fast .* ~20m$' status bag
 verb plan bag.profile
 guessed
 verb record verify bag

@@ -11,7 +11,7 @@ before() {
         WHERE t.number = $2)")" = 1
 }
 verified() { # RECORD
-    "$BATS_MPI" record verify $1 | grep -q ': all agree$'
+    tells ': all agree$' record verify $1
 }
 
 # ---- a diamond, a group, and a branch that fails ----
@@ -56,7 +56,7 @@ bats 4 bag --retry-failed
 test -e worse
 test -e worst
 test "$(wc -l <many)" = 5
-"$BATS_MPI" record verify bag.bats | grep -q '^3 sessions, .*: all agree$'
+tells '^3 sessions, .*: all agree$' record verify bag.bats
 ok '--resume keeps the failure; --retry-failed runs it and what waited for it'
 
 # ---- mistakes ----
@@ -113,7 +113,7 @@ test ! -e last
 flow 1 --no-record --results results
 grep -qx 'late was not made' results/4/stderr
 flow 1 --record stream.bats --output stream
-"$BATS_MPI" output stream.bats -t 4 --stderr | grep -qx 'late was not made'
+tells '^late was not made$' output stream.bats -t 4 --stderr
 "$BATS_MPI" why stream.bats 4 | grep -q 'late was not made'
 ok 'a rule that does not make what it should fails'
 rm broken
@@ -136,7 +136,7 @@ ok 'what is missing is made, and what is older than its sources is made again'
 rule='cat a.n b.n | paste -sd+ >sum.n'
 "$BATS_MPI" tasks Makeflow.bats --json | jq -r .command | grep -qxF "$rule"
 grep -q "[[:blank:]]$rule\$" log
-"$BATS_MPI" why Makeflow.bats 3 | grep -q "^task 3, line 8: $rule\$"
+tells "^task 3, line 8: $rule\$" why Makeflow.bats 3
 "$BATS_MPI" report Makeflow.bats -o page
 grep -q 'paste -sd+' page
 expect 1 grep -q 'exit \$s' page
@@ -215,7 +215,7 @@ printf '%s\n' '<adag><job id="a" name="x" runtime="60"/>' \
 exits 2 "w.dax:1: task 'a' has no command: this workflow can only be simulated" \
     bats 2 w.dax
 ini '[bag]; workflow = w.dax' '[cluster c]; machines = 2; charge = 1' >w.scn
-"$BATS_MPI" simulate w.scn --csv | grep -q ',180.000000,'
+tells ',180.000000,' simulate w.scn --csv
 ok 'a DAX without is refused, and simulated: two tasks, one after the other'
 
 # ---- with money: what cannot be paid is left, and goes on later ----
