@@ -68,6 +68,7 @@ ok 'clusters without a runtime are left out, and named'
 clusters 12
 plan $table32
 test ! -s err
+grep -Eq '^1 cheapest +slow 4 +61 +2d13h +732 +-1$' out
 grep -Eq '^3 cheapest\+20% +slow 32, fast 1 +8 +7h22m +864 +-60$' out
 grep -Eq '^4 fastest-20% +slow 32, fast 17 +5 +4h58m +1500 +32 +96$' out
 grep -Eq '^6 fastest +slow 32, fast 32 +4 +3h48m +1920 +3 +9$' out
@@ -99,9 +100,11 @@ printf '%s\n' cost,makespan_s,windows,price_per_window,a,b \
     9,10800.000000,3,3,1,0 10,3600.000000,1,10,0,1 \
     13,2700.000000,1,13,1,1 | cmp -s - out
 small --json
-holds '.complete and (.frontier | map([.cost, .makespan_s, .windows,
-    .price_per_window, .configuration.a, .configuration.b] | join(" "))) ==
-    ["9 10800 3 3 1 0", "10 3600 1 10 0 1", "13 2700 1 13 1 1"]' out
+jq -c '.complete, .frontier[]' out >points
+consists points true \
+    '{"cost":"9","makespan_s":10800,"windows":3,"price_per_window":"3","configuration":{"a":1,"b":0}}' \
+    '{"cost":"10","makespan_s":3600,"windows":1,"price_per_window":"10","configuration":{"a":0,"b":1}}' \
+    '{"cost":"13","makespan_s":2700,"windows":1,"price_per_window":"13","configuration":{"a":1,"b":1}}'
 ok 'the frontier, for people, as comma-separated values, and in JSON'
 
 # ---- a profile ----

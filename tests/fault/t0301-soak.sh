@@ -64,6 +64,7 @@ session=0
 killed=0
 masters=0
 budget=0
+left=$tasks
 status=
 while [ $session -lt $((80 + tasks / 500)) ]; do
     session=$((session + 1))
@@ -86,8 +87,10 @@ while [ $session -lt $((80 + tasks / 500)) ]; do
     esac
     wait $launcher || :
     within 60 nobody_left || break
-    [ "$(sql "SELECT count(*) FROM tasks
-        WHERE state NOT IN ('done', 'failed')")" -gt 0 ] || break
+    before=$left
+    left=$(sql "SELECT count(*) FROM tasks WHERE state NOT IN ('done', 'failed')")
+    [ $left -le $before ]
+    [ $left -gt 0 ] || break
 done
 seconds=$(($(date +%s) - started))
 

@@ -90,7 +90,7 @@ best_accuracy() {
     perl -ne '/rate=(\S+) radius=(\S+) .* accuracy=(\S+)/ or next;
         $n{"$1 $2"}++; $s{"$1 $2"} += $3;
         END { my ($b) = sort { $b <=> $a } map { $s{$_} / $n{$_} } keys %n;
-            printf "%.4f", $b }' "$@"
+            exit 1 if !$b; printf "%.4f", $b }' "$@"
 }
 
 # rank_pid N: the process that is rank N; not one that it has started. Fails if

@@ -67,6 +67,7 @@ begins file --budget 1 --order file
 begins file --clusters clusters.ini
 expect 1 grep -q 'random order' err
 begins random --clusters clusters.ini --deadline 1h
+grep -q ', random order, seed ' err
 ok 'tasks begin in the order of the bag, unless a budget needs a sample'
 # What is told counts before what is remembered; what is neither, as their mean.
 printf '%s\n' 'sleep 0.2; echo 1' 'sleep 2.6; echo 2' 'echo 3' \
@@ -257,7 +258,7 @@ both() {
 # in_order SIGNAL WHOM CODE: both tasks save their work, and nothing is left.
 in_order() {
     expect $3 signalled $1 "$2"
-    [ "$(wc -l <saved)" -eq 2 ]
+    [ "$(wc -l <began) $(wc -l <saved)" = '2 2' ]
     within 60 nobody_left
 }
 in_order INT - 130

@@ -85,11 +85,15 @@ bats 7 sample bag $scale
 grep -q '"levels":\[' bag.profile
 tells '^[1-5] fastest  *- ' plan bag.profile
 # A busy machine runs tasks longer than was sampled, and the money may not do
-# then; but not ten times in a row.
+# then; but not ten times in a row, and what was promised is never exceeded.
 for choice in cheapest fastest; do
     for _ in {1..10}; do
         exits '0|4' 'the chosen schedule: ' \
             bats 7 bag $scale --choose $choice --sample-on 1
+        test "$(sql "SELECT coalesce(charged * 1e6 <=
+            json_extract(options, '$.promise.charged_before') +
+            json_extract(options, '$.promise.cost_high'), 'unbounded')
+            FROM progress, session")" != 0
         done=$(sql 'SELECT done FROM progress')
         test "$done" -lt 60 || break
     done

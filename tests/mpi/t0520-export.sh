@@ -39,7 +39,7 @@ export_to flow.makeflow flow.json
 grep -q 'left out: 1 file with' err
 test "$(all '[.id, .name, .parents, .children] | tostring | gsub("ID000000"; "") | fromjson' flow.json)" = \
     '["1","first",[],["2","3"]] ["2","second",["1"],["4"]] ["3","second",["1"],["4"]] ["4","second",["2","3"],["5"]] ["5","second",["4"],[]]'
-finds <(executed '.runtimeInSeconds > 0.2' flow.json) '^[a-z]* [a-z]* true'
+finds <(executed '.runtimeInSeconds > 0.2' flow.json) '^[a-z]* [a-z]* true [a-z]*$'
 holds ".workflow.execution.machines[0].nodeName == \"$(uname -n)\"" flow.json
 ok 'a Makeflow that has run is exported, with its graph, runtimes and machine'
 

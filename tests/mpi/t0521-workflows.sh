@@ -27,7 +27,7 @@ mv out.top top && "$BATS_MPI" status bag >out.status
 "$BATS_MPI" why bag >out.why
 touch r2
 LOOK
-expect 4 bats 2 bag --clusters clusters.ini
+expect 4 bats 2 bag --clusters clusters.ini --json report
 test -e r2
 test ! -e p1
 test ! -e p2
@@ -50,7 +50,7 @@ grep -qE "$poor" out
 "$BATS_MPI" status --json bag >status
 "$BATS_MPI" report bag --out - | perl -0ne '/id="data">(.*?)<\/script>/s and print $1' |
     jq .status >page
-for file in status page; do
+for file in report status page; do
     holds '.workflows | length == 2 and (.[0] | .name == "rich" and
         .tasks_done == 2 and .left == "3" and .deadline_s == 7200 and .end_s > 0)
         and (.[1] | .tasks_unpaid == 2 and .budget == "1" and .end_s == null)' $file

@@ -17,6 +17,7 @@ row() {
 # The seeds do not matter where every runtime is the same.
 for scenario in rr mixed; do
     simulate "$TOP/tests/sim/$scenario.scn" --csv
+    test ! -s err
     cut -d, -f3- out | sort -u | diff <(sort -u "$TOP/tests/sim/$scenario.csv") - >err
     ok "$scenario.scn is what it is by hand"
 done

@@ -63,7 +63,7 @@ within 60 has_run
 sort where | uniq -c | awk '$1 != 2 { bad = 1 } END { exit bad || NR != 2 }'
 touch go
 expect 0 wait $master
-ran wide 8
+sort -n ran.wide | diff - <(seq 8)
 test "$(jobs wide NNodes)" = 2
 agrees wide
 ok 'all ranks of a job on two nodes take tasks, and it is charged as sacct says'

@@ -68,6 +68,7 @@ agree() {
 }
 within 60 agree
 cat accounts >>out
+grep -q '^fast ' accounts
 bats-mpi record verify bag >>out
 ok 'what is charged is what the accounting has billed in both; the tail is safe'
 bats-mpi frontier bag --plays 2 | tee frontier >>out
