@@ -45,8 +45,8 @@ static const char *const types[] = {[INTEGER] = "integer",
 /* from, to and step of a range. */
 struct range {
     double from, to, step;
-    int64_t points;      /* 0: unspecified */
-    bool has_step, real; /* real: some number is not an integer */
+    int64_t points; /* 0: unspecified */
+    bool real;      /* some number is not an integer */
 };
 
 /* ---- numbers ---- */

@@ -212,8 +212,7 @@ struct bats_view_machine {
     bats_time shunned; /* in quarantine since then; -1: not in quarantine */
     const char *why;   /* the last notice about it, or "" */
     const char *idle;  /* last idle reason of a slot (bats_idle_name), or "" */
-    bats_time idle_since, idle_until; /* time of the reason; its expected end,
-                                         or -1 */
+    bats_time idle_until; /* expected end of the reason, or -1 */
 };
 
 /* Lists the machines of the last session, or the one of this name. */

@@ -23,7 +23,7 @@ static const char machines_sql[] =
     "  ON session = s.id WHERE what = 'notice' GROUP BY machine),"
     " shunned AS (SELECT machine, max(time_us) AS since FROM happened JOIN s"
     "  ON session = s.id WHERE what = 'quarantine' GROUP BY machine),"
-    " idle AS (SELECT machine, sentence, time_us AS since, value FROM happened"
+    " idle AS (SELECT machine, sentence, value FROM happened"
     "  JOIN s ON session = s.id WHERE what = 'idle')"
     "SELECT m.name, m.host, c.name, c.charge, m.slots, CASE m.state"
     "  WHEN 'held' THEN 1 WHEN 'parked' THEN 2 WHEN 'released' THEN 3"
@@ -32,7 +32,7 @@ static const char machines_sql[] =
     " iif(%Q IS NULL, 0, (SELECT count(*) FROM execution WHERE session = s.id"
     "  AND machine = m.id AND attempt NOT NULL)), busy.number,"
     " iif(m.quarantine, shunned.since, -1), said.sentence,"
-    " idle.sentence, idle.since, coalesce(idle.value, -1)"
+    " idle.sentence, coalesce(idle.value, -1)"
     " FROM machine m JOIN s ON m.session = s.id"
     " JOIN cluster c ON c.session = s.id AND c.id = m.cluster"
     " LEFT JOIN paid ON paid.machine = m.id"
@@ -51,10 +51,10 @@ int bats_view_machines(struct bats_view *v, const char *name,
 {
 #define C(member) BATS_COLUMN(struct bats_view_machine, member)
     static const struct bats_db_column columns[] = {
-        C(name),       C(host),       C(cluster), C(charge),       C(slots),
-        C(state),      C(since),      C(windows), C(window_began), C(charged),
-        C(ended),      C(running),    C(shunned), C(why),          C(idle),
-        C(idle_since), C(idle_until), {0}};
+        C(name),       C(host),    C(cluster), C(charge),       C(slots),
+        C(state),      C(since),   C(windows), C(window_began), C(charged),
+        C(ended),      C(running), C(shunned), C(why),          C(idle),
+        C(idle_until), {0}};
 #undef C
     char *sql = sqlite3_mprintf(machines_sql, name, name);
     free(v->machines);

@@ -12,12 +12,9 @@
 #include "record/read/view.h"
 #include "sql/texts.h"
 
-/* Most differences listed per kind. */
-#define BATS_VERIFY_MAX 10
-
 struct bats_verified {
     int64_t sessions, tasks, executions, charges; /* examined */
-    const char **differences;                     /* n sentences */
+    const char **differences; /* n sentences, at most 10 of a kind */
     size_t n;
     struct bats_texts texts; /* of the differences */
 };
