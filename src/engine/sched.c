@@ -10,7 +10,7 @@
  *   4. The consequences follow (settle): free slots get tasks, replicas make
  *      room, slots still free get replicas, and the run may end.
  *
- * Commands are emitted where the state changes (state.h).
+ * Commands are emitted where the state changes (moves.h).
  */
 #include "engine/engine.h"
 #include "engine/money/kinds.h"

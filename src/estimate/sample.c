@@ -47,7 +47,7 @@ static int check(size_t n_clusters, const struct bats_observation *o, size_t n,
     return 0;
 }
 
-/* Of several observations of a task on a cluster, the first counts. */
+/* The first observation of a task on a cluster counts. */
 static int make_table(struct table *t, const struct bats_observation *o,
                       size_t n, struct bats_error *err)
 {

@@ -76,7 +76,7 @@ static int parse_range(struct bats_tariff *t, char *text, char *dots,
     if (rc == 0 && t->charge_longest < t->step[0].charge)
         rc = bats_refuse(
             err, "the longest block charges less than the shortest one");
-    t->n_steps = 2; /* a range; see bats_model_settle */
+    t->n_steps = 2; /* a range; see bats_sections_settle */
     return rc;
 }
 

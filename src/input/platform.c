@@ -13,7 +13,7 @@ struct claim {
     uint32_t section; /* that has it, or NO_SECTION */
 };
 
-/* Which section has which worker. */
+/* The sections that have the workers. */
 struct claims {
     const struct bats_clusters_file *file;
     struct claim *list; /* by rank */

@@ -62,7 +62,7 @@ int bats_reliability_parse(struct bats_reliability *r, const char *value,
 int bats_survival_parse(struct bats_reliability *r, const char *value,
                         struct bats_error *err);
 /* bats_survival_find: the distribution of this name; returns the number of its
- * parameters, 0: unknown. bats_survival_read: reads them, a time above 0 and,
+ * parameters, 0: unknown. bats_survival_set: parses them, a time above 0 and,
  * unless NULL, a shape. */
 int bats_survival_find(const char *name, enum bats_survival *survival);
 int bats_survival_set(const char *time, const char *shape, double *a,

@@ -29,7 +29,7 @@ struct mpi {
     size_t n, room;
     uint8_t *received;
     size_t received_room;
-    MPI_Request *repeated; /* by rank: the last send of bats_comm_repeat */
+    MPI_Request *repeated; /* by rank: the last send of `repeat` */
 };
 
 static int mpi_error(const char *what, int code, struct bats_error *err)

@@ -156,9 +156,9 @@ struct bats_scenario {
     uint32_t *seeds; /* 1 .. 2^32 - 1 */
     size_t n_seeds;
     uint32_t repeats;
-    /* What the scenario gives of these: goal (without a deadline if given as a
-     * share), billing, rules, tail, strategy, monitor_interval, preempt_lead,
-     * n_categories. Not in the file: prior, for the policy bats. */
+    /* The scenario sets: goal (without a deadline if given as a share),
+     * billing, rules, tail, strategy, monitor_interval, preempt_lead,
+     * n_categories. The caller may set prior, for the policy bats. */
     struct bats_sched_options engine;
     bool has_deadline, deadline_is_share;
     double deadline_share;           /* 0.3 for 30% */

@@ -18,13 +18,14 @@ bool use_affordable(const struct state *s, uint32_t machine, bats_time time);
 
 /* ---- jobs.c: machines that are jobs ---- */
 
-/* Money held for a job of the cluster of this length. */
+/* The most that so much time of a job of the cluster costs. */
 bats_money job_price(const struct state *s, size_t cluster, bats_time length);
 
-/* Time for which that is held for a job of this length until it begins. */
+/* A job of this length holds the price of this time until it begins: of all of
+ * it, or with leases of the first one and of its start. */
 bats_time job_ahead(const struct state *s, bats_time length);
 
-/* Money held for a job of one window. */
+/* The price of a job of one window; with leases a job holds less. */
 bats_money job_first(const struct state *s, size_t cluster);
 
 /* Money held for all queued jobs. */

@@ -173,8 +173,8 @@ static size_t home_of(const struct state *s)
     return home;
 }
 
-/* How many of `workers` slots to start with on the cluster: those that cost no
- * more per window than the home cluster's, at least one. */
+/* The sample starts with this many of `workers` slots on the cluster: those
+ * that cost no more per window than the home cluster's, at least one. */
 static uint32_t workers_for(const struct state *s, size_t cluster,
                             uint32_t workers)
 {

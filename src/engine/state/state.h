@@ -188,8 +188,8 @@ struct answers {
 /* The world's members are direct members of the state: nearly every line of
  * the engine uses its clock, machines, slots or tasks. */
 struct state {
-    /* Who is asked for decisions, and the memory of each. For the engine
-     * itself: neither the state nor an advisor asks them. */
+    /* The engine asks these for decisions; `own` is the memory of each. Neither
+     * the state nor an advisor asks them. */
     const struct bats_policy *policy;
     const struct tail *tail;
     const struct order *order;
@@ -354,7 +354,8 @@ struct stake *purse_stake(const struct state *s, uint32_t machine,
 /* The workflow has a task on the machine that was not cancelled. */
 bool purse_goes_on(const struct state *s, uint32_t machine, uint32_t purse);
 
-/* How much more the workflows with running tasks on the machine can hold. */
+/* The least that a workflow with a running task on the machine can hold for it
+ * beyond its need; BATS_UNLIMITED: no workflow limits it. */
 bats_money purse_room(const struct state *s, uint32_t machine);
 
 /* The task's workflow has begun, and can hold what the machine may be

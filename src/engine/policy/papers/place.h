@@ -57,7 +57,7 @@ struct place_range {
     double least, most;
 };
 
-/* Of all offers; [0, -INFINITY] each without one. */
+/* The ranges over all offers; [INFINITY, -INFINITY] without any. */
 struct place_ranges {
     struct place_range finish, cost, risk;
 };
