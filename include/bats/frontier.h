@@ -25,7 +25,6 @@
 
 #include "bats/error.h"
 #include "bats/plan.h"
-#include "bats/units.h"
 
 struct bats_frontier {
     struct bats_plan *plans; /* the cheapest and slowest first */

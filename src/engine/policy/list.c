@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "engine/money/money.h"
-
 static const struct bats_policy *const all[] = {
     &bats_policy_bats,
     &bats_policy_bkp,

@@ -7,7 +7,6 @@
 
 #include "record/graph.h"
 #include "record/read/part.h"
-#include "record/write/record.h"
 #include "util/now.h"
 
 /* ---- opening ---- */
