@@ -209,11 +209,15 @@ TEST(mistakes_are_named)
 TEST(values_are_read_strictly)
 {
     static const char *const wrong[] = {
-        "--seed -1",           "--seed -1",
+        "--seed -1",           "--seed 1x",
+        "--seed 0x10",         "--seed +1",
         "--seed 1.5",          "--seed 9223372036854775808",
-        "--time-scale 0",      "--time-scale nan",
+        "--time-scale 0",      "--time-scale -1",
+        "--time-scale 1s",     "--time-scale 0x1",
+        "--time-scale inf",    "--time-scale nan",
         "--time-scale 1e999",  "--time-scale 1e7",
         "--time-scale 1e-7",   "--budget 1e3",
+        "--budget -1",         "--silence -1s",
         "--budget lots",       "--window 5parsec",
         "--window 900000000h", "--grace -1",
         "--monitor 0",         "--silence 0",
@@ -225,7 +229,8 @@ TEST(values_are_read_strictly)
         "--halt soon,fail=1x", "--halt soon,fail=%",
         "--halt now,fail=-1",  "--halt now,fail=101%",
         "--halt now,done=1",   "--halt now,fail=1%%",
-        "--halt never,fail=1", "--halt 5"};
+        "--halt never,fail=1", "--halt 5",
+        "--max-output -1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[128];
         snprintf(line, sizeof line, "%s bag", wrong[i]);
