@@ -255,7 +255,9 @@ TEST(an_allocation_is_charged_for_all_that_it_holds)
     r.snapshot.status.charged = 99 * BATS_UNIT;
     r.snapshot.status.charged_before = 6500000;
     assert_says(&r, "charged    99 of the budget of 100 SU, 6.5 of it before "
-                    "this run; an allocation");
+                    "this run; an allocation\n"
+                    "           is billed for all that it holds, until it is "
+                    "given back\n");
     int64_t windows;
     assert_true(bats_snapshot_reserved(&r.snapshot, &windows) ==
                 99 * BATS_UNIT);
