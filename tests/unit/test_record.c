@@ -626,16 +626,21 @@ static void in_child(void (*body)(void))
     assert_int_equal(status, 0);
 }
 
+static bool is_in_use(int rc)
+{
+    bool so = rc == BATS_EINPUT &&
+              strcmp(err.text, PATH " is in use by another run") == 0;
+    err = (struct bats_error){0};
+    return so;
+}
+
 static void be_second(void)
 {
     char moved[64];
     struct bats_record *r;
-    bool ok =
-        bats_record_is_live(PATH) &&
-        bats_record_open(PATH, &r, &err) == BATS_EINPUT &&
-        strcmp(err.text, PATH " is in use by another run") == 0 &&
-        bats_record_set_aside(PATH, moved, sizeof moved, &err) == BATS_EINPUT;
-    if (!ok)
+    if (!bats_record_is_live(PATH) ||
+        !is_in_use(bats_record_open(PATH, &r, &err)) ||
+        !is_in_use(bats_record_set_aside(PATH, moved, sizeof moved, &err)))
         _exit(1);
 }
 
