@@ -115,6 +115,8 @@ static struct bats_record *make_record(bats_money budget)
 
 TEST_IN_DIRECTORY(status_shows_counts_and_money)
 {
+    const struct bats_lease lease = {
+        .id = 1, .machine = 1, .kind = "window", .held = 5 * BATS_UNIT};
     struct bats_record *r = make_record(600 * BATS_UNIT);
     /* The bag means the record beside it. */
     shows("status bag.txt", 0, "bag.txt: running\n",
@@ -126,11 +128,17 @@ TEST_IN_DIRECTORY(status_shows_counts_and_money)
           "fast          8         2     0     1        2       16     0"
           "       1   ~2m\n~ is a guess: ",
           NULL);
+    assert_ok(bats_record_lease(r, &lease, &err));
+    assert_ok(bats_record_commit(r, &err));
+    shows("status " PATH, 0, "charged   22 of 600 SU, 5 held for what runs, ",
+          NULL);
     shows("status --json " PATH, 0, "\"live\": true", "\"charged\": \"22\"",
-          "\"pending\": 2", "\"retries\": \"2\"",
+          "\"pending\": 2", "\"retries\": \"2\"", "\"held\": \"5\"",
           "\"losses\": 0" /* of the engine's rules */, NULL);
     bats_record_abandon(r);
     shows("status " PATH, 0, "bag.txt: interrupted", NULL);
+    say("status --json " PATH);
+    assert_null(strstr(said, "\"held\": \""));
 }
 
 TEST_IN_DIRECTORY(tasks_are_listed_by_state_and_time)
@@ -345,7 +353,8 @@ TEST_IN_DIRECTORY(what_is_no_record_is_refused)
         snprintf(line, sizeof line, "%s /etc/passwd", verbs[i]);
         shows(line, 2, "/etc/passwd is not a run record", NULL);
         snprintf(line, sizeof line, "%s bag.txt", verbs[i]);
-        shows(line, 2, "was written by an older bats-mpi (schema 4, this one ",
+        shows(line, 2,
+              "was written by an older bats-mpi (schema 4, this one knows 8)",
               NULL);
     }
 }
