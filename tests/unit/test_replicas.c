@@ -382,4 +382,42 @@ TEST(copy_makes_room_for_a_task_that_came_back)
     assert_int_equal(p->replicas[FAST], 0);
 }
 
+/* Only the last of the fast machines has room for the last task, and `small`
+ * others are asked before. */
+static bool copies_beyond(uint32_t small)
+{
+    static const struct bats_need needs[] = {{1, 0, 1, 0}, {1, 0, 9, 0}};
+    uint16_t category[MACHINES_MOST] = {0};
+    struct bats_stock stocks[MACHINES_MOST];
+    uint32_t last = small + 1;
+    set_up();
+    for (uint32_t i = 0; i <= last; i++) {
+        p->machines[i] = (struct bats_machine_spec){i != SLOW, 1};
+        stocks[i] =
+            (struct bats_stock){1, 0, i == SLOW || i == last ? 9 : 1, 1};
+    }
+    p->clusters[1].max = p->o.n_machines = last + 1;
+    p->o.n_categories = 2;
+    p->o.n_tasks = last + 2;
+    p->o.in_order = true;
+    p->o.needs = needs;
+    p->o.stocks = stocks;
+    p->o.category = category;
+    category[last + 1] = 1;
+    join();
+    for (uint32_t i = 1; i < last; i++)
+        done(MINUTES(10), i, MINUTES(10));
+    done(MINUTES(20), SLOW, MINUTES(20));
+    done(MINUTES(20), last, MINUTES(10));
+    assert_int_equal(p->runs[SLOW], last + 1);
+    return p->runs[last] == last + 1;
+}
+
+/* In vain, so that thousands of them do not take the time of the others. */
+TEST(an_event_offers_copies_to_64_machines)
+{
+    assert_true(copies_beyond(63));
+    assert_false(copies_beyond(64));
+}
+
 TEST_MAIN(NULL, NULL)
