@@ -6,7 +6,8 @@
  * match.c finds the bag's tasks among recorded ones; parameters.c writes sweep
  * values; now.c has the state of the session; runs.c has its executions; log.c
  * turns other events and commands into pending rows; rows.c keeps and writes
- * these.
+ * these; rest.c asks what earlier sessions have left; file.c sees to the file
+ * and its name.
  */
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H
@@ -169,7 +170,7 @@ struct bats_now {
     struct bats_now_cluster clusters[BATS_CLUSTERS_MAX];
     struct bats_now_machine *machines;
     uint32_t n_machines, n_tasks;
-    size_t tasks_room; /* 0: exactly n_tasks */
+    size_t tasks_room;
     struct bats_now_slot {
         int32_t first, last; /* in runs, or -1 */
     } * slots;

@@ -81,16 +81,13 @@ int bats_record_submit(struct bats_record *r, uint32_t index,
                        struct bats_error *err)
 {
     struct bats_now *n = &r->now;
-    size_t room = n->n_tasks;
     if (index != r->n_tasks)
         return bats_error_set(err, BATS_ESTATE, "task %lu is out of turn",
                               (unsigned long)index);
-    if (n->tasks_room > room)
-        room = n->tasks_room;
     if (!bats_grow(&r->id, &r->ids_room, (size_t)index + 2, sizeof *r->id) ||
-        !bats_grow(&n->tasks, &room, (size_t)index + 2, sizeof *n->tasks))
+        !bats_grow(&n->tasks, &n->tasks_room, (size_t)index + 2,
+                   sizeof *n->tasks))
         return bats_no_memory(err);
-    n->tasks_room = room;
     int64_t id = r->past.last_id + 1, place = r->past.last_place + 1;
     int64_t number = (int64_t)index + 1;
     int64_t hash = (int64_t)bats_hash(BATS_HASH, command, strlen(command));

@@ -166,7 +166,8 @@ int bats_now_remember(struct bats_record *r, struct bats_error *err)
 {
     struct bats_now *now = &r->now;
     now->removed = (int64_t)r->past.n;
-    now->tasks = calloc((size_t)r->n_tasks + 1, sizeof *now->tasks);
+    now->tasks_room = (size_t)r->n_tasks + 1;
+    now->tasks = calloc(now->tasks_room, sizeof *now->tasks);
     if (now->tasks == NULL)
         return bats_no_memory(err);
     for (uint32_t i = 0; i < r->n_tasks; i++) {
