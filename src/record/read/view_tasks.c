@@ -25,12 +25,9 @@ struct query {
     " THEN 'running' WHEN n.state = 0 THEN 'pending' WHEN n.state = 1"        \
     " THEN 'done' WHEN n.state = 2 THEN 'failed' ELSE 'skipped' END"
 
+#define FROM " FROM task_now n WHERE "
 /* A task that runs has no result of this session yet; busy has its oldest
  * execution. %lld: the time. */
-#define FROM " FROM task_now n WHERE "
-#define IF_BUSY(column, otherwise)                                            \
-    "iif(b.task NOT NULL AND NOT n.removed AND n.session IS NOT"              \
-    " (SELECT session FROM now), b." column ", " otherwise ")"
 static const char list_sql[] =
     "WITH busy AS MATERIALIZED (SELECT task, CAST((%lld - since) / time_scale"
     "   AS INTEGER) AS wall, m.host AS host, c.name AS cluster"
@@ -39,12 +36,13 @@ static const char list_sql[] =
     "  JOIN session s ON s.id = (SELECT session FROM now)"
     "  LEFT JOIN machine m ON m.session = s.id AND m.id = r.machine"
     "  LEFT JOIN cluster c ON c.session = s.id AND c.id = m.cluster) "
-    "SELECT n.task, n.number, " STATE_OF
-    ", n.attempts, " IF_BUSY("wall", "coalesce(n.wall_us, -1)") ", n.start_us, n.cpu_us, n.max_rss_kib, n.exit_status, n.signal, " IF_BUSY(
-        "host",
-        "n.host") ", " IF_BUSY("cluster",
-                               "n.cluster") ", n.reason IS 'unpaid', n.cost"
-                                            " FROM task_now n LEFT JOIN busy b ON b.task = n.task WHERE ";
+    "SELECT n.task, n.number, " STATE_OF ", n.attempts,"
+    " iif(b.task NOT NULL, b.wall, coalesce(n.wall_us, -1)), n.start_us,"
+    " n.cpu_us, n.max_rss_kib, n.exit_status, n.signal,"
+    " iif(b.task NOT NULL, b.host, n.host),"
+    " iif(b.task NOT NULL, b.cluster, n.cluster), n.reason IS 'unpaid', n.cost"
+    " FROM task_now n LEFT JOIN busy b ON b.task = n.task AND NOT n.removed"
+    "  AND n.session IS NOT (SELECT session FROM now) WHERE ";
 
 /* Tasks of the bag; for a number that no task has, removed tasks that had
  * it. */
