@@ -5,6 +5,7 @@
 
 #include "bats/plan.h"
 #include "helpers/test.h"
+#include "plan/knapsack.h"
 
 #define TOLERANCE 1e-9
 #define INSTANCES 10000
@@ -489,6 +490,43 @@ TEST(large_instances_are_solved)
                     assert_true(plan.cost <= budget && plan.rate > 0);
                 }
             }
+    gsl_rng_free(rng);
+}
+
+/* 16 types of almost the same efficiency: a caller that asks many questions in
+ * turn waits for a bounded time, and gets nearly the best. */
+TEST(a_search_ends_after_a_bounded_number_of_steps)
+{
+    struct bats_knapsack k = {.n = 16};
+    struct bats_knapsack_answer answer;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    unsigned n_unproven = 0;
+    gsl_rng_set(rng, 1994);
+    for (int run = 0; run < 25; run++) {
+        for (uint32_t i = 0; i < k.n; i++) {
+            int64_t price = 1000 + (int64_t)gsl_rng_uniform_int(rng, 100);
+            k.type[i] = (struct bats_knapsack_type){
+                .price = price,
+                .rate = (double)price / 3 + 0.1 * gsl_rng_uniform(rng),
+                .max = 30,
+                .item = i};
+        }
+        int64_t capacity = 60000 + (int64_t)gsl_rng_uniform_int(rng, 100000);
+        bats_knapsack_sort(&k);
+        k.proven = true;
+        for (k.patience = 20000; k.patience >= 0; k.patience -= 20000) {
+            int64_t before = k.patience;
+            assert_true(bats_knapsack_search(&k, capacity, 0, false, &answer));
+            assert_true(answer.price <= capacity);
+            assert_true(before == 0 ||
+                        answer.rate >=
+                            0.99 * bats_knapsack_bound(&k, (double)capacity));
+            assert_true(before - k.patience <= (before > 0 ? 20000 : 2000));
+            k.patience = before;
+        }
+        n_unproven += !k.proven;
+    }
+    assert_true(n_unproven >= 5);
     gsl_rng_free(rng);
 }
 
