@@ -81,9 +81,10 @@ TEST(few_or_equal_runtimes_have_bounds)
     for (uint32_t n = 1; n <= 30; n += 29) {
         struct bats_runtimes r = bats_runtimes_of(x, n, 0.9);
         assert_int_equal(r.n, n);
-        assert_near(r.mean_low, 900e6, 1e-3);
-        assert_near(r.mean_high, 900e6, 1e-3);
-        assert_near(r.deviation_high, 0, 1e-3);
+        double most = n == 1 ? 0 : 1e-3;
+        assert_near(r.mean_low, 900e6, most);
+        assert_near(r.mean_high, 900e6, most);
+        assert_near(r.deviation_high, 0, most);
     }
     struct bats_runtimes r = bats_runtimes_of(wild, 5, 0.99);
     assert_true(r.mean_low > 0 && r.mean_low < r.mean);
