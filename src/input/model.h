@@ -25,9 +25,9 @@
  *   memory = 64G                    of a machine; default: not counted
  *   gpus = 2                        of a machine; default: none
  *
- * A machine without any of the six keys from `block` to `lifetime` is on demand. Prices by age,
- * blocks and `free` need billing = second (bats/billing.h), which is then the
- * default. Also `speed` (emulation), `expected`, and the keys of
+ * A machine without any of the six keys from `block` to `lifetime` is on
+ * demand. Prices by age, blocks and `free` need billing = second
+ * (bats/billing.h), which is then the default. Also `speed` (emulation), `expected`, and the keys of
  * reliability.h: reliable, charge_lost, and those that emulate losses, which
  * make a cluster unreliable.
  */

@@ -13,7 +13,7 @@ struct claim {
     uint32_t section; /* that has it, or NO_SECTION */
 };
 
-/* The sections that have the workers. */
+/* The workers, each with the section that has it. */
 struct claims {
     const struct bats_clusters_file *file;
     struct claim *list; /* by rank */

@@ -20,8 +20,9 @@
  * A sample is a list of pairs: the number of a task, counted from 1, and its
  * runtime in seconds. A task in the samples of several clusters was
  * replicated. If tasks need more than a slot, "room" is the mean number of them
- * that a machine runs at a time. A cluster whose runtime is only expected has "expected_s", too.
- * "done" and "failed" are ranges of numbers, both ends included.
+ * that a machine runs at a time. A cluster whose runtime is only expected has
+ * "expected_s", too. "done" and "failed" are ranges of numbers, both ends
+ * included.
  *
  * If tasks wait for others, "levels" are pairs of a number of tasks and the
  * number of levels with that many (bats/estimate.h), and "critical_path" is

@@ -23,7 +23,8 @@ struct bats_sharing {
 };
 
 /* `text` is the rest of the line after "#BATS workflow " and blanks; `n_tasks`
- * tasks are above it. BATS_EINPUT, which does not name the line; BATS_ENOMEM. */
+ * tasks are above it. BATS_EINPUT, which does not name the line;
+ * BATS_ENOMEM. */
 int bats_sharing_note(struct bats_sharing *sharing, const char *text,
                       uint32_t n_tasks, struct bats_error *err);
 

@@ -1,6 +1,6 @@
-/* options: the options of a scheduling engine, as text. Policy, seed, budget and
- * window are columns of the session; clusters, machines, budgets of workflows
- * and the graph are tables. This text has all other members of struct
+/* options: the options of a scheduling engine, as text. Policy, seed, budget
+ * and window are columns of the session; clusters, machines, budgets of
+ * workflows and the graph are tables. This text has all other members of struct
  * bats_sched_options, for people and for verbs that read the record, except for
  * measurements and results of earlier runs, and which tasks run only once. */
 #include "record/state.h"

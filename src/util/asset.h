@@ -1,6 +1,7 @@
 /*
  * asset: a file that is part of the program. The assembler includes it, so no
- * generated source is needed. Bytes from `begin` to `end`, where there is a NUL.
+ * generated source is needed. Its bytes go from `begin` to `end`, where there is
+ * a NUL.
  *
  * Layer: util.
  */

@@ -3,8 +3,8 @@
  * (outlook/jobs.h), for policy bats.
  *
  * Unknown clusters share the jobs evenly; if money is short, the cheapest gets
- * all but one of each other cluster, or all. A cluster is better than another if
- * its tasks take at least a tenth less time and cost no more. Then the worse
+ * all but one of each other cluster, or all. A cluster is better than another
+ * if its tasks take at least a tenth less time and cost no more. Then the worse
  * one's jobs get no new tasks, and jobs are requested in the better one: no
  * more at a time than it has already, not while some are queued, and only if
  * the rest of the bag lasts twice as long as jobs wait there. If the money
@@ -12,9 +12,9 @@
  * most expensive cluster to the cheapest. New jobs go to the fastest
  * affordable cluster.
  *
- * Where the least cost is wanted, a cluster is better if its tasks cost less, and
- * new jobs go to the cheapest one; if all jobs there would miss the deadline, it is
- * better if it is faster, at any price.
+ * Where the least cost is wanted, a cluster is better if its tasks cost less,
+ * and new jobs go to the cheapest one; if all jobs there would miss the
+ * deadline, it is better if it is faster, at any price.
  *
  * Layer: engine, policies.
  */
@@ -56,8 +56,8 @@ static bool is_known(const struct cluster *c)
     return c->stats.n_done > 0 || cluster_runtime(c) > 0;
 }
 
-/* The first tasks to end are the shortest ones; while most still run, their mean
- * is a guess. */
+/* The first tasks to end are the shortest ones; while most still run, their
+ * mean is a guess. */
 static bool is_settled(const struct cluster *c)
 {
     return c->stats.n_done >= c->n_active;

@@ -10,7 +10,7 @@
 
 #include "engine/state/state.h"
 
-/* ---- leases: the money side of acquiring, keeping and releasing a machine ----
+/* ---- leases: the money for acquiring, keeping and releasing a machine ----
  *
  * machines.c keeps the states of machines and calls these for the money. Each
  * billing kind has a table of functions in money/; the public terms are in

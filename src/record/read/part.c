@@ -116,6 +116,8 @@ static bool is_readable(const char *path, const struct bats_copy_mark *mark)
     return is_whole && (mark->has_wal || head[19] == 1);
 }
 
+/* Looks at nothing else: a record with a journal is copied, and its log is read
+ * by the copy only. */
 static bool has_journal(const char *path)
 {
     char name[PATH_MAX + 16];

@@ -90,8 +90,8 @@ int bats_view_options(struct bats_view *view, int64_t session,
 
 /* The last session's workflows with budgets of their own: *list is for free();
  * NULL without any; the names are valid until the next call, or the end of the
- * view. They hold 0 unless the run is live. *of (for free(); `of` may be NULL) has each task's
- * workflow, by number - 1. */
+ * view. They hold 0 unless the run is live. *of (for free(); `of` may be NULL)
+ * has each task's workflow, by number - 1. */
 int bats_view_workflows(struct bats_view *view,
                         struct bats_purse_status **list, uint32_t *n,
                         uint16_t **of, struct bats_error *err);

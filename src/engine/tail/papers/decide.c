@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define PLAYS 10
-/* Beyond 400 tasks there are fewer plays, as each takes longer, and beyond SAMPLE
- * only a sample of them plays, in pools that are smaller by as much. */
+/* Beyond 400 tasks there are fewer plays, as each takes longer, and beyond
+ * SAMPLE only a sample of them plays, in pools that are smaller by as much. */
 #define TASKS_PLAYED 4000
 #define SAMPLE 1000
 
