@@ -364,9 +364,11 @@ TEST_IN_STORE(other_files_are_refused)
 /* What an export says, tests/cli/t0801-history.sh compares. */
 TEST_IN_STORE(an_export_is_imported_once)
 {
+    struct bats_past before;
     add(store, "a", 1700000000, "sim \"x\"", 8);
     add(store, "b", 1700000002, "fit", 9);
     read_past();
+    assert_ok(bats_store_read(store, &before, &err));
     FILE *out = fopen(other, "w");
     assert_ok(bats_history_export(out, &past, &err));
     fclose(out);
@@ -375,6 +377,16 @@ TEST_IN_STORE(an_export_is_imported_once)
     assert_int_equal(bats_history_import(store, other, NULL, &err), 2);
     read_past();
     assert_int_equal(past.n_rows, 4);
+    for (size_t i = 0; i < past.n_rows; i++) {
+        const struct bats_past_row *r = &before.rows[i], *c = &past.rows[i];
+        assert_string_equal(past.kinds[c->kind], before.kinds[r->kind]);
+        assert_memory_equal(&past.places[c->place], &before.places[r->place],
+                            sizeof *past.places);
+        assert_string_equal(c->name, r->name);
+        assert_int_equal(c->ended_s, r->ended_s);
+        assert_near(c->moments.sum, r->moments.sum, 1e-9);
+    }
+    bats_store_release(&before);
     assert_string_equal(past.kinds[past.rows[0].kind], "sim \"x\"");
     write_file(other, "{\"run\": \"x\", \"kind\": \"sim\"}\n");
     assert_int_equal(bats_history_import(store, other, NULL, &err),
