@@ -123,18 +123,25 @@ static size_t sift(struct configuration *all, size_t n)
     return m;
 }
 
-/* Every point of the frontier is one of all, ascending, and none is missing.
- * Returns their number; 0 if they are a selection. */
-static size_t check_frontier(const struct bats_plan_item *items,
-                             const double *task_windows, size_t n,
-                             uint64_t n_tasks)
+struct totals {
+    size_t points, complete, long_ones; /* cheapest plans of several windows */
+};
+
+/* Every point of the frontier is one of all, ascending, and none is missing,
+ * if they are no selection. */
+static void check_frontier(struct totals *t,
+                           const struct bats_plan_item *items,
+                           const double *task_windows, size_t n,
+                           uint64_t n_tasks)
 {
     struct bats_frontier f;
     struct configuration *all;
     size_t n_all = enumerate(items, task_windows, n, n_tasks, &all);
     n_all = sift(all, n_all);
     assert_ok(bats_frontier_init(&f, items, task_windows, n, n_tasks, &err));
-    size_t found = f.complete ? f.n : 0;
+    t->points += f.n;
+    t->complete += f.complete;
+    t->long_ones += f.n > 0 && f.plans[0].windows > 1;
     if (f.complete)
         assert_int_equal(f.n, n_all);
     else
@@ -157,22 +164,21 @@ static size_t check_frontier(const struct bats_plan_item *items,
     }
     bats_frontier_release(&f);
     free(all);
-    return found;
 }
 
 TEST(frontiers_equal_brute_force)
 {
     static const uint32_t max[] = {0, 0, 150, 30, 12};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    size_t n_points = 0, n_large = 0, n_complete = 0;
+    struct totals small = {0}, large = {0};
     struct bats_plan_item items[4];
     double task_windows[4];
     gsl_rng_set(rng, 20100914);
     for (int run = 0; run < INSTANCES; run++) {
         size_t n = 1 + gsl_rng_uniform_int(rng, 4);
         draw_items(rng, n, items, task_windows);
-        n_points += check_frontier(items, task_windows, n,
-                                   1 + gsl_rng_uniform_int(rng, 200));
+        check_frontier(&small, items, task_windows, n,
+                       1 + gsl_rng_uniform_int(rng, 200));
     }
     gsl_rng_set(rng, 3);
     for (int run = 0; run < 200; run++) { /* large enough to be pruned */
@@ -180,13 +186,13 @@ TEST(frontiers_equal_brute_force)
         uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 20000);
         double digits = gsl_rng_uniform_int(rng, 2) ? 1e2 : 1e6;
         draw_large(rng, n, max[n], digits, items, task_windows);
-        size_t points = check_frontier(items, task_windows, n, n_tasks);
-        n_complete += points > 0;
-        n_large += points;
+        check_frontier(&large, items, task_windows, n, n_tasks);
     }
-    assert_true(n_points > 5 * INSTANCES);
-    assert_true(n_large > 20 * 100);
-    assert_true(n_complete > 100 && n_complete < 200);
+    assert_int_equal(small.complete, INSTANCES);
+    assert_true(small.points > 5 * INSTANCES);
+    assert_true(small.long_ones > INSTANCES / 2);
+    assert_true(large.points > 20 * 200);
+    assert_true(large.complete > 100 && large.complete < 200);
     gsl_rng_free(rng);
 }
 
