@@ -42,6 +42,14 @@ TEST(the_bound_of_small_bags_is_as_by_hand)
     assert_near(bound(&p, 9), 60, 0.5);
     /* 8: four slow ones: 240. One fast one twice would be 10. */
     assert_true(isinf(bound(&p, 8)));
+    /* The least cost for a deadline. */
+    assert_true(isinf(cost_bound(&p, 29)));
+    assert_near(cost_bound(&p, 30), 18, 0); /* all of them */
+    assert_near(cost_bound(&p, 50), 10, 0); /* two fast ones, one window */
+    assert_near(cost_bound(&p, 49), 12, 0); /* 294, and a slow one: 49 */
+    assert_near(cost_bound(&p, 60), 9, 0);  /* a fast and two slow ones */
+    /* 5 for each 180, 2 for each 60: the rest costs 4 with either. */
+    assert_near(cost_bound(&p, 600), 9, 0);
     /* The longest task: 600 on the slow ones, 200 on the fast ones. */
     types[0].longest = types[1].longest = 600;
     p.work = 600;
@@ -53,6 +61,18 @@ TEST(the_bound_of_small_bags_is_as_by_hand)
     assert_true(isinf(cost_bound(&p, 199)));
     assert_near(cost_bound(&p, 200), 20, 0);
     assert_near(cost_bound(&p, 600), 20, 0);
+    /* One machine that needs 15 of each acquisition; 100 of work. */
+    types[0] = (struct bats_bound_type){.machines = 1,
+                                        .slots = 2,
+                                        .speed = 1,
+                                        .charge = 1,
+                                        .startup = 15,
+                                        .longest = 1};
+    p = (struct bats_bound_problem){types, 1, 100, 60, 0};
+    assert_near(bound(&p, BATS_UNLIMITED), 65, 0.5); /* 2 x (65 - 15) */
+    assert_near(bound(&p, 2), 65, 0.5);
+    p.work = 121; /* more than a window without a start-up does */
+    assert_true(isinf(bound(&p, 1)));
 }
 
 /* ---- every way to spend the budget ---- */
