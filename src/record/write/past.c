@@ -6,12 +6,9 @@
 #include "record/state.h"
 #include "util/usage.h"
 
-#define NUMBER_OF(x) #x
-#define TEXT_OF(x) NUMBER_OF(x)
-
 /* By task; uint8_t counts saturate. A task that was skipped, or done without a
- * run because its outputs existed, is pending. x: how often tasks had too
- * little memory or time, and were repeated. */
+ * run because its outputs existed, is pending. x counts the executions of a
+ * task that had too little memory or time, and were repeated. */
 static const char tasks_sql[] =
     "SELECT t.id, iif(t.number BETWEEN 1 AND 4294967295, t.number, 0), line,"
     " hash, place, NOT removed, state, CASE WHEN n.session IS NULL THEN 0"
@@ -19,13 +16,11 @@ static const char tasks_sql[] =
     " min(losses, 255), min(yields, 255), n.session IS NULL AND reason NOT"
     "  NULL, min(coalesce(memory, 0), 255), min(coalesce(time, 0), 255)"
     " FROM task_now n JOIN task t ON t.id = n.task LEFT JOIN (SELECT task,"
-    "   total(exit_status = " TEXT_OF(
-        BATS_STATUS_OUT_OF_MEMORY) ") AS memory,"
-                                   "   total(cancelled = 2) AS time FROM execution WHERE outcome = 2"
-                                   "   GROUP BY task) x ON x.task = n.task";
+    "   total(exit_status = -4) AS memory, total(cancelled = 2) AS time"
+    "   FROM execution WHERE outcome = 2 GROUP BY task) x ON x.task = n.task";
 _Static_assert(BATS_RECORD_PENDING == 0 && BATS_RECORD_DONE == 1 &&
                    BATS_RECORD_FAILED == 2 && BATS_NOW_FAILED == 2 &&
-                   BATS_RECORD_RETRIED == 2,
+                   BATS_RECORD_RETRIED == 2 && BATS_STATUS_OUT_OF_MEMORY == -4,
                "tasks_sql says so");
 
 /* In the order of struct bats_past. */
