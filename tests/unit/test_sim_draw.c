@@ -301,4 +301,25 @@ TEST(losses_are_exponential)
     free(x);
 }
 
+/* The bag of benchmarks/das/bag.c: one Gaussian after the other. */
+TEST(the_normal_bag_is_that_of_the_emulation)
+{
+    struct bats_draw draw;
+    gsl_rng *ours = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *theirs = gsl_rng_alloc(gsl_rng_mt19937);
+    assert_ok(bats_draw_parse("normal 15m 2.236068m", &draw, &err));
+    gsl_rng_set(ours, 7);
+    gsl_rng_set(theirs, 7);
+    for (int i = 0; i < 1000; i++) {
+        double minutes = 15 + gsl_ran_gaussian(theirs, sqrt(5.0));
+        assert_near((double)bats_draw_next(&draw, ours),
+                    minutes * (double)BATS_MINUTE, 1000);
+    }
+    assert_ok(bats_draw_parse("constant 15m", &draw, &err));
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(bats_draw_next(&draw, ours), 15 * BATS_MINUTE);
+    gsl_rng_free(ours);
+    gsl_rng_free(theirs);
+}
+
 TEST_MAIN(NULL, NULL)
