@@ -417,8 +417,7 @@ static void on_ended(void *context, const struct bats_execution *e)
         .host = (char *)e->host,
         .command = (char *)e->command,
     };
-    /* Without memory, only the report suffers. */
-    bats_failures_add(&w->failures, &failure, NULL);
+    bats_failures_add(&w->failures, &failure);
 }
 
 /* ---- life cycle ---- */

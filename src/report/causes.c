@@ -168,27 +168,22 @@ void bats_causes_release(struct bats_causes *causes)
 
 /* ---- tasks that failed ---- */
 
-int bats_failures_add(struct bats_failures *failures,
-                      const struct bats_failure *failure,
-                      struct bats_error *err)
+void bats_failures_add(struct bats_failures *failures,
+                       const struct bats_failure *failure)
 {
-    if (failures->n == BATS_FAILURES_KEPT)
-        return 0;
     if (failures->list == NULL)
         failures->list = calloc(BATS_FAILURES_KEPT, sizeof *failures->list);
-    if (failures->list == NULL)
-        return bats_no_memory(err);
-
+    if (failures->list == NULL || failures->n == BATS_FAILURES_KEPT)
+        return;
     struct bats_failure copy = *failure;
     copy.host = strdup(failure->host);
     copy.command = strdup(failure->command);
     if (copy.host == NULL || copy.command == NULL) {
         free(copy.host);
         free(copy.command);
-        return bats_no_memory(err);
+        return;
     }
     failures->list[failures->n++] = copy;
-    return 0;
 }
 
 void bats_failures_release(struct bats_failures *failures)

@@ -14,7 +14,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "bats/error.h"
 #include "bats/units.h"
 #include "util/complaint.h"
 
@@ -87,10 +86,9 @@ struct bats_failures {
     size_t n;                  /* kept, at most BATS_FAILURES_KEPT */
 };
 
-/* Keeps a copy of `failure` while there is room. BATS_ENOMEM. */
-int bats_failures_add(struct bats_failures *failures,
-                      const struct bats_failure *failure,
-                      struct bats_error *err);
+/* Keeps a copy of `failure` while there is room and memory. */
+void bats_failures_add(struct bats_failures *failures,
+                       const struct bats_failure *failure);
 void bats_failures_release(struct bats_failures *failures);
 
 #endif
