@@ -234,12 +234,12 @@ int bats_job_system_bills(const struct bats_batch_system *system,
 }
 
 int bats_job_system_cancel(const struct bats_batch_system *system,
-                           const char *name, const char *const *ids, size_t n,
+                           const char *name, const char *id,
                            struct bats_error *err)
 {
     struct bats_argv argv = {0};
     char *answer;
-    system->jobs->cancel(name, ids, n, &argv);
+    system->jobs->cancel(name, &id, 1, &argv);
     int rc = bats_query(&argv, NULL, &answer, err);
     if (rc == 0)
         free(answer);
@@ -270,7 +270,6 @@ static int ask_rate(const struct bats_batch_system *system,
 {
     struct bats_argv argv = {0};
     char *script = NULL, *answer, id[BATS_JOB_ID];
-    const char *ids[] = {id};
     struct bats_job_request held = *request;
     held.held = true;
     system->jobs->submit(&held, &argv, &script);
@@ -290,8 +289,7 @@ static int ask_rate(const struct bats_batch_system *system,
                             "%s does not say what job %s will be billed",
                             system->name, id);
     struct bats_error why;
-    if (bats_job_system_cancel(system, request->name, ids, 1, &why) < 0 &&
-        rc == 0)
+    if (bats_job_system_cancel(system, request->name, id, &why) < 0 && rc == 0)
         rc = bats_error_set(err, BATS_ESYS, "%s", why.text);
     return rc;
 }
@@ -318,11 +316,9 @@ int bats_job_system_clear(const struct bats_batch_system *system,
     struct bats_job_view *list;
     size_t n;
     int rc = bats_job_system_list(system, name, &list, &n, err);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        const char *id = list[i].id;
+    for (size_t i = 0; rc == 0 && i < n; i++)
         if (list[i].phase != BATS_JOB_ENDED)
-            rc = bats_job_system_cancel(system, name, &id, 1, err);
-    }
+            rc = bats_job_system_cancel(system, name, list[i].id, err);
     free(list);
     return rc;
 }

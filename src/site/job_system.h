@@ -61,9 +61,9 @@ int bats_job_system_bills(const struct bats_batch_system *system,
 bool bats_job_is_billed(const struct bats_job_bill *bill, const char *name,
                         const char *id, int64_t submit_s);
 
-/* Cancels the jobs with these numbers. */
+/* Cancels the job with this number. */
 int bats_job_system_cancel(const struct bats_batch_system *system,
-                           const char *name, const char *const *ids, size_t n,
+                           const char *name, const char *id,
                            struct bats_error *err);
 
 /* The bill for the time from start to end in `view`, but not beyond now: for

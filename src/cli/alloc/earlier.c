@@ -133,9 +133,8 @@ static int end_others(struct bats_alloc *a, const struct earlier *e)
     int n = 0;
     for (size_t k = 0; k < e->n; k++)
         if (e->list[k].phase != BATS_JOB_ENDED && !e->is_taken[k]) {
-            const char *id = e->list[k].id;
-            bats_must(
-                bats_job_system_cancel(a->system, a->name, &id, 1, &bats_why));
+            bats_must(bats_job_system_cancel(a->system, a->name, e->list[k].id,
+                                             &bats_why));
             n++;
         }
     return n;
