@@ -27,7 +27,6 @@ SANITIZE =
 # Libraries that it does without where they are missing, or with NAME=no.
 HWLOC := $(call have,hwloc)
 PMIX := $(call have,pmix)
-MUNGE := $(call have,munge)
 GNUTLS := $(if $(filter yes,$(call have,gnutls) $(call have,gnutls/gnutls)),yes,no)
 # Tests that `make check` runs; a test that takes longer than this hangs, and is
 # ended. (At a load of 50 some need ten minutes.)
@@ -184,10 +183,9 @@ library_cflags = $(patsubst -I%,-isystem %,$(shell \
 library_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo -l$(1))
 with = $(if $(filter yes,$($(1))),$(2))
 OPTIONAL = $(call with,HWLOC,hwloc) $(call with,PMIX,pmix) \
-	$(call with,MUNGE,munge) $(call with,GNUTLS,gnutls)
+	$(call with,GNUTLS,gnutls)
 OPTIONAL_CPPFLAGS := $(call with,HWLOC,-DBATS_HAVE_HWLOC) \
 	$(call with,PMIX,-DBATS_HAVE_PMIX) \
-	$(call with,MUNGE,-DBATS_HAVE_MUNGE) \
 	$(call with,GNUTLS,-DBATS_HAVE_GNUTLS) \
 	$(foreach l,$(OPTIONAL),$(call library_cflags,$(l)))
 # These alone are rebuilt when such a library comes or goes.
@@ -253,13 +251,12 @@ all:
 without_hwloc = tasks are not bound to cores, hardware is not shown
 without_pmix = node numbers are not shown, a worker lost on another host is \
 	noticed only by its silence
-without_munge = worker jobs join by a secret in a file
 without_gnutls = worker jobs cannot join
 missing = $(if $(filter yes,$($(1))),,echo 'Built without $(2): $(without_$(2))';)
 
 programs: $(PROGRAM) $(CLIENTS)
 	@$(call missing,HWLOC,hwloc) $(call missing,PMIX,pmix) \
-	$(call missing,MUNGE,munge) $(call missing,GNUTLS,gnutls) :
+	$(call missing,GNUTLS,gnutls) :
 
 # Objects are rebuilt when the flags change, not only when a source does.
 $(B)/flags: FORCE

@@ -11,8 +11,7 @@
 # of them another one starts. At the end all are sent off.
 #
 # Second table: one worker job that comes to a run with one task. From the
-# start of its process to that of the task, for both ways of authentication;
-# MUNGE with a daemon of its own.
+# start of its process to that of the task.
 . "$(dirname "$0")/loopback.sh"
 jobs=${1:-200}
 tasks=${2:-$((20 * jobs))}
@@ -75,29 +74,16 @@ awk -v jobs="$jobs" -v code=$code -v once="$once" -v tasks="$tasks" \
 # ---- one job ----
 
 echo
-if command -v munged >/dev/null; then
-    dd if=/dev/urandom of=munge.key bs=1024 count=1 2>/dev/null
-    chmod 400 munge.key
-    munged --force --key-file="$tmp/munge.key" --socket="$tmp/munge.socket" \
-        --pid-file="$tmp/munge.pid" --log-file="$tmp/munge.log" \
-        --seed-file="$tmp/munge.seed" 2>/dev/null &&
-        trap 'kill "$(cat "$tmp/munge.pid")"; sleep 0.5; rm -rf "$tmp"' EXIT
-fi
 echo 'date +%s.%N' >one
-echo '| authentication | repeats | process to task, ms: p50 | largest |'
-echo '|---|--:|--:|--:|'
-for way in secret munge; do
-    export BATS_AUTH=$way BATS_MUNGE_SOCKET="$tmp/munge.socket"
-    [ $way = secret ] || [ -S "$BATS_MUNGE_SOCKET" ] || continue
-    for i in $(seq 20); do
-        begin one --no-record
-        sleep 0.1
-        start=$(now)
-        "$bats" worker --join door --job one
-        wait "$master"
-        echo "$start $(cat out)"
-    done | awk '{ print 1000 * ($2 - $1) }' | sort -n | awk -v way=$way '
-        { t[NR] = $1 }
-        END { printf "| %s | %d | %.0f | %.0f |\n", way, NR,
-            t[int((NR + 1) / 2)], t[NR] }'
-done
+echo '| repeats | process to task, ms: p50 | largest |'
+echo '|--:|--:|--:|'
+for i in $(seq 20); do
+    begin one --no-record
+    sleep 0.1
+    start=$(now)
+    "$bats" worker --join door --job one
+    wait "$master"
+    echo "$start $(cat out)"
+done | awk '{ print 1000 * ($2 - $1) }' | sort -n | awk '
+    { t[NR] = $1 }
+    END { printf "| %d | %.0f | %.0f |\n", NR, t[int((NR + 1) / 2)], t[NR] }'

@@ -15,7 +15,6 @@ fi
 jobs=${1:-200}
 tasks=${2:-$((20 * jobs))}
 cd "$BED" || exit 1
-export BATS_MUNGE_SOCKET="$BED/munge.socket"
 now() {
     date +%s.%N
 }

@@ -294,10 +294,8 @@ static void code_output(struct codec *c, struct bats_output_lines *o)
 static void code_knock(struct codec *c, struct bats_knock *k)
 {
     magic(c);
-    BYTE(k->way, UINT8_MAX);
     U32(k->n_ranks);
     TEXT(k->job, BATS_PROTO_JOB - 1);
-    ANY_TEXT(k->credential);
 }
 
 /* Checks the items without keeping them, so that taking them cannot fail. */

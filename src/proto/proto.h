@@ -28,7 +28,7 @@
 #include "util/text.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 18
+#define BATS_PROTO_VERSION 19
 #define BATS_PROTO_OUTPUTS 4 /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3   /* ways to bind tasks, numbered from 0 */
 #define BATS_PROTO_JOB 64    /* longest number of a job, with the NUL */
@@ -167,10 +167,8 @@ struct bats_verdict {
 };
 
 struct bats_knock {
-    uint8_t way; /* way of authentication: enum bats_auth_way of run/door.h */
     uint32_t n_ranks;
     const char *job;
-    const char *credential; /* for the TLS key */
 };
 
 struct bats_output_lines {

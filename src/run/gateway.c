@@ -310,39 +310,29 @@ static int await(struct gateway *g, enum bats_message_type type,
     return rc;
 }
 
-static int knock(struct gateway *g, const struct bats_knock *knock,
-                 struct bats_error *err)
+static int knock(struct gateway *g, struct bats_error *err)
 {
-    if (!bats_wire_say(&g->wire,
-                       BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = *knock)))
+    const struct bats_knock k = {(uint32_t)g->base.size, g->job};
+    if (!bats_wire_say(&g->wire, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = k)))
         return bats_no_memory(err);
     return bats_wire_flush(&g->wire) ? 0 : broken(g, err);
 }
 
 /* Anybody may hear the first knock. The second one goes by TLS, so only the
  * master hears it, and only this one counts. */
-static int enter(struct gateway *g, const struct bats_auth *auth,
+static int enter(struct gateway *g, const uint8_t secret[BATS_TLS_KEY],
                  int64_t until_us, struct bats_message *welcome,
                  struct bats_error *err)
 {
-    uint8_t key[BATS_TLS_KEY];
-    char *credential;
-    int rc = bats_auth_offer(auth, key, &credential, err);
-    if (rc < 0)
-        return rc;
-    const struct bats_knock k = {(uint8_t)auth->way, (uint32_t)g->base.size,
-                                 g->job, credential};
-    rc = knock(g, &k, err);
+    int rc = knock(g, err);
     if (rc == 0)
         rc = await(g, BATS_MESSAGE_CHALLENGE, until_us, welcome, err);
-    if (rc == 0 && !bats_wire_secure(&g->wire, false, key))
+    if (rc == 0 && !bats_wire_secure(&g->wire, false, secret))
         rc = bats_no_memory(err);
     if (rc == 0)
-        rc = knock(g, &k, err);
-    if (rc == 0)
-        rc = await(g, BATS_MESSAGE_WELCOME, until_us, welcome, err);
-    free(credential);
-    return rc;
+        rc = knock(g, err);
+    return rc < 0 ? rc
+                  : await(g, BATS_MESSAGE_WELCOME, until_us, welcome, err);
 }
 
 static int join(struct gateway *g, int64_t until_us, int64_t *silence_us,
@@ -359,7 +349,7 @@ static int join(struct gateway *g, int64_t until_us, int64_t *silence_us,
         return bats_error_set(err, BATS_ESYS, "the connection: %s",
                               strerror(errno));
     }
-    int rc = enter(g, &door.auth, until_us, &message, err);
+    int rc = enter(g, door.secret, until_us, &message, err);
     if (rc < 0)
         return rc;
     g->wire.limit = BATS_WIRE_FRIEND;

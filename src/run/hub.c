@@ -103,26 +103,15 @@ static void refuse(struct bats_hub_job *job, const char *why)
 
 /* ---- authentication ---- */
 
-static void take_knock(const struct hub *h, struct bats_hub_job *job,
-                       const struct bats_knock *knock)
+/* The first KNOCK comes in the clear: the rest must be encrypted. */
+static void challenge(const struct hub *h, struct bats_hub_job *job,
+                      const struct bats_knock *knock)
 {
-    struct bats_error why;
     snprintf(job->number, sizeof job->number, "%s", knock->job);
-    if (knock->way != h->door.auth.way)
-        refuse(job, "it authenticates in another way");
-    else if (bats_errand_send(&h->door.auth, knock->credential, &job->errand,
-                              &why) < 0)
-        refuse(job, why.text);
-    else
-        enter(job, BATS_HUB_PROVES);
-}
-
-static void challenge(struct bats_hub_job *job,
-                      const uint8_t key[BATS_TLS_KEY])
-{
+    enter(job, BATS_HUB_PROVES);
     say(job, BATS_SAY(BATS_MESSAGE_CHALLENGE));
     if (job->state == BATS_HUB_PROVES &&
-        !bats_wire_secure(&job->wire, true, key))
+        !bats_wire_secure(&job->wire, true, h->door.secret))
         cut(job, "out of memory");
 }
 
@@ -165,20 +154,6 @@ static void let_in(const struct hub *h, struct bats_hub_job *job,
     }
 }
 
-/* Continues after the check of the credential. */
-static void go_on(struct bats_hub_job *job)
-{
-    struct bats_errand *errand = job->errand;
-    if (errand == NULL || !bats_errand_is_back(errand))
-        return;
-    job->errand = NULL;
-    if (job->state == BATS_HUB_PROVES && errand->rc < 0)
-        refuse(job, errand->err.text);
-    else if (job->state == BATS_HUB_PROVES)
-        challenge(job, errand->key);
-    bats_errand_forget(errand);
-}
-
 /* Keeps the message: the HELLO refers to its texts. */
 static void take_hello(struct bats_hub_job *job, uint32_t rank,
                        const void *bytes, size_t n)
@@ -212,7 +187,7 @@ static void take_early(const struct hub *h, struct bats_hub_job *job,
         refuse(job, why.text);
     else if (job->state == BATS_HUB_KNOCKS && rank == 0 &&
              message.type == BATS_MESSAGE_KNOCK)
-        take_knock(h, job, &message.u.knock);
+        challenge(h, job, &message.u.knock);
     else if (job->state == BATS_HUB_PROVES && rank == 0 &&
              message.type == BATS_MESSAGE_KNOCK)
         let_in(h, job, &message.u.knock);
@@ -229,7 +204,6 @@ static void take_early(const struct hub *h, struct bats_hub_job *job,
 static void release(struct bats_hub_job *job)
 {
     bats_wire_close(&job->wire);
-    bats_errand_forget(job->errand);
     for (uint32_t k = 0; k < job->n_ranks; k++)
         bats_text_release(&job->said[k]);
     free(job->said);
@@ -271,8 +245,7 @@ static bool same_place(const struct in6_addr *a, const struct in6_addr *b)
 static bool lets_wait(const struct bats_hub_job *job, bool has_knocked)
 {
     return job->is_silent && (job->state == BATS_HUB_KNOCKS ||
-                              (has_knocked && job->state == BATS_HUB_PROVES &&
-                               job->errand == NULL));
+                              (has_knocked && job->state == BATS_HUB_PROVES));
 }
 
 /* Refuses the longest silent connection of this address (NULL: of any) that
@@ -337,13 +310,6 @@ static void look_for_late(struct hub *h)
     }
 }
 
-/* True if messages of this job may be taken now. */
-static bool is_heard(const struct bats_hub_job *job)
-{
-    return job->state != BATS_HUB_WAITS && job->errand == NULL &&
-           (job->state >= BATS_HUB_GATHERS || !bats_errand_is_enough());
-}
-
 /* Receives from jobs whose messages may be taken, and sends what can be sent.
  * Called when no complete message is left. Returns true if anything came. */
 static bool exchange(struct hub *h)
@@ -356,7 +322,7 @@ static bool exchange(struct hub *h)
         const struct bats_hub_job *job = h->jobs[i];
         h->fds[i].fd = job->wire.fd;
         h->fds[i].events =
-            (short)((is_heard(job) ? POLLIN : 0) |
+            (short)((job->state != BATS_HUB_WAITS ? POLLIN : 0) |
                     (bats_wire_unsent(&job->wire) > 0 ? POLLOUT : 0));
     }
     if (poll(h->fds, h->n + 1, 0) <= 0)
@@ -385,7 +351,7 @@ static int take_from(struct hub *h, struct bats_hub_job *job, int *from,
                      const void **bytes, size_t *n)
 {
     uint32_t rank;
-    for (go_on(job); job->wire.fd >= 0 && is_heard(job); go_on(job)) {
+    while (job->wire.fd >= 0 && job->state != BATS_HUB_WAITS) {
         int rc = bats_wire_next(&job->wire, &rank, bytes, n);
         if (rc == 0)
             return 0;
@@ -559,7 +525,7 @@ int bats_hub_create(const struct bats_joining *side, uint32_t most_ranks,
         return bats_no_memory(err);
     h->side = side;
     h->silence_us = silence_us;
-    int rc = bats_auth_choose(&h->door.auth, err);
+    int rc = bats_door_draw(&h->door, err);
     if (rc < 0) {
         bats_comm_destroy(&h->base);
         return rc;
@@ -665,9 +631,9 @@ int bats_hub_listen(struct bats_comm *comm, bool listens,
     return rc;
 }
 
-const struct bats_auth *bats_hub_auth(const struct bats_comm *comm)
+const uint8_t *bats_hub_secret(const struct bats_comm *comm)
 {
-    return &hub_of(comm)->door.auth;
+    return hub_of(comm)->door.secret;
 }
 
 bool bats_hub_meet(struct bats_comm *comm, int fd)

@@ -63,10 +63,9 @@ struct bats_hub_job {
                                 * told */
     /* private */
     struct bats_text *said;
-    struct bats_errand *errand; /* pending check of its credential, or NULL */
-    bool is_silent;             /* the last poll found nothing from it */
-    bool is_told;               /* a forked worker's CUT was reported */
-    struct in6_addr address;    /* IPv4 mapped into IPv6 */
+    bool is_silent;          /* the last poll found nothing from it */
+    bool is_told;            /* a forked worker's CUT was reported */
+    struct in6_addr address; /* IPv4 mapped into IPv6 */
     uint32_t n_here, n_left;
     struct bats_wire wire;
 };
@@ -74,7 +73,7 @@ struct bats_hub_job {
 /* For up to `most_ranks` ranks of worker jobs. `side`, used until the end,
  * says how they reach the master. A gateway gives the master up after
  * `silence_us`. *comm is the transport, for the functions below and those of
- * comm.h. BATS_ENOMEM, BATS_ESYS, BATS_EINPUT: no way of authentication. */
+ * comm.h. BATS_ENOMEM, BATS_ESYS. */
 int bats_hub_create(const struct bats_joining *side, uint32_t most_ranks,
                     int64_t silence_us, struct bats_comm **comm,
                     struct bats_error *err);
@@ -92,8 +91,8 @@ int bats_hub_forked(const int *fds, int n, void (*ended)(void),
 int bats_hub_listen(struct bats_comm *comm, bool listens,
                     struct bats_error *err);
 
-/* For tests: how gateways are authenticated. */
-const struct bats_auth *bats_hub_auth(const struct bats_comm *comm);
+/* For tests: the secret of the run. */
+const uint8_t *bats_hub_secret(const struct bats_comm *comm);
 
 /* For tests: a stranger has connected by this socket, which the hub takes
  * over. False: out of memory, or not a socket; the caller keeps it. */

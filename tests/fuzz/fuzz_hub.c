@@ -100,10 +100,10 @@ static void hear(enum bats_message_type type)
 
 static void come_in(void)
 {
-    struct bats_knock knock = {BATS_AUTH_SECRET, RANKS, "4711", ""};
+    struct bats_knock knock = {RANKS, "4711"};
     put_message(0, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock));
     hear(BATS_MESSAGE_CHALLENGE);
-    must(bats_wire_secure(&wire, false, bats_hub_auth(comm)->secret));
+    must(bats_wire_secure(&wire, false, bats_hub_secret(comm)));
     put_message(0, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock));
     hear(BATS_MESSAGE_WELCOME);
 }

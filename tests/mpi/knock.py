@@ -87,9 +87,8 @@ def relay(gateway, s):
             (s if side is gateway else gateway).sendall(r)
 
 
-way = bytes([2 if lines["auth"] == "secret" else 1])
-knock = (bytes([KNOCK, version]) + b"BATS" + way + struct.pack("<I", 1)
-         + text(b"forger") + text(b"MUNGE:x:"))
+knock = (bytes([KNOCK, version]) + b"BATS" + struct.pack("<I", 1)
+         + text(b"forger"))
 if how == "crowd":
     crowd = []
     for i in range(750):
@@ -101,7 +100,6 @@ if how == "crowd":
 s = reach()
 if how == "forge":
     s.sendall(frame(knock))
-    print("knocked", file=sys.stderr)
     m = clear(s)[8:]
     if m[0] == ERROR:
         print(m[6:-1].decode())

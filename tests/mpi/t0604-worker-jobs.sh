@@ -2,7 +2,6 @@
 # Worker jobs join a run that goes on elsewhere, over the loopback interface,
 # and leave it: in order, or cut off.
 . "$TOP/tests/mpi/lib.sh"
-export BATS_AUTH=secret # there may be a MUNGE daemon or not
 
 ini '[run]; currency = SU' '[cluster w]; ranks = 1-8; charge = 1' >clusters.ini
 

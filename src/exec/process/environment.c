@@ -16,7 +16,7 @@ static const char *const launcher[] = {
     /* Open MPI detects Flux by this variable. */
     "FLUX_JOB_ID=", "FLUX_TASK_", "FLUX_PMI_",
     /* Meant for this run, not for a run that a task may start. */
-    "BATS_BUDGET=", "BATS_AUTH=", "BATS_MUNGE_SOCKET="};
+    "BATS_BUDGET="};
 
 /* Grid Engine's variables of a job: with them an mpirun in a task would start
  * its ranks on all hosts. Without Grid Engine these names are the user's. */

@@ -92,7 +92,7 @@ static const struct bats_message messages[KINDS + 1] = {
     [BATS_MESSAGE_OUTPUT].u.output = {9, 2, "a\0b\n", 4},
     [BATS_MESSAGE_ERROR].u.sentence = "no more processes",
     [BATS_MESSAGE_VERDICT].u.verdict = {3, 4, true},
-    [BATS_MESSAGE_KNOCK].u.knock = {2, 5, "4711", "MUNGE:"},
+    [BATS_MESSAGE_KNOCK].u.knock = {5, "4711"},
     [BATS_MESSAGE_WELCOME].u.silence_us = 60000000,
     [BATS_MESSAGE_LEASE].u.age_us = 90000000,
 };

@@ -26,7 +26,6 @@ class BatsMpi(Package):
     version("main", branch="main")
 
     variant("slurm", default=False, description="alloc buys jobs from Slurm")
-    variant("munge", default=False, description="Worker jobs join by MUNGE")
     variant("pmix", default=False, description="Show node numbers")
 
     depends_on("c", type="build")
@@ -38,7 +37,6 @@ class BatsMpi(Package):
     depends_on("gsl")
     depends_on("hwloc")
     depends_on("jansson")
-    depends_on("munge", when="+munge")
     depends_on("pmix", when="+pmix")
     depends_on("slurm", when="+slurm", type="run")
     depends_on("sqlite@3:")
@@ -51,6 +49,5 @@ class BatsMpi(Package):
             "PREFIX=" + str(prefix),
             "HWLOC=yes",
             "GNUTLS=yes",
-            "MUNGE=" + ("yes" if "+munge" in spec else "no"),
             "PMIX=" + ("yes" if "+pmix" in spec else "no"),
         )
