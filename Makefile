@@ -106,7 +106,7 @@ SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
 	scenario/bag.c scenario/run.c)
 REPORT_SRC = $(addprefix src/report/, \
-	causes.c inorder.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
+	causes.c inorder.c joblog.c json.c progress.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
 	page.c recorded.c \
 	snapshot.c summary.c table.c trace.c wfformat.c words.c \
 	workflows.c)

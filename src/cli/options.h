@@ -122,7 +122,7 @@ struct bats_settings {
     const char *html, *out;              /* files */
     const char *tasks, *runtime;         /* plan: as written */
     bool frontier, points;               /* plan */
-    const char *sbatch;                  /* plan, alloc */
+    const char *sbatch;                  /* alloc */
     bool trace;                          /* simulate */
     uint32_t jobs;                       /* threads; 0: one per core */
     uint32_t plays;                      /* frontier */

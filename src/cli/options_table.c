@@ -186,7 +186,6 @@ const struct bats_option bats_options[] = {
     ROW("results", 0, "DIR", TEXT, AT(results), RUNS | ALLOC, OUTPUT),
     ROW("joblog", 0, "FILE", TEXT, AT(joblog), RUNS | ALLOC, OUTPUT),
     ROW("json", 0, "FILE", TEXT, AT(json_file), RUNS | ALLOC, OUTPUT),
-    ROW("sbatch", 0, "SCHEDULE", TEXT, AT(sbatch), PLAN, OUTPUT),
     ROW("frontier", 0, NULL, FLAG, AT(frontier), PLAN, OUTPUT),
     ROW("points", 0, NULL, FLAG, AT(points), PLAN, OUTPUT),
     ROW("csv", 0, NULL, FLAG, AT(csv), PLAN | COMPUTES | TASKS, OUTPUT),

@@ -106,15 +106,9 @@ squeue -h -o '%i %j %T' >out
 test ! -s out
 ok 'resume.sh fails when the disk is full, and no job is left'
 
-# Writes what the second job would be submitted with, and submits nothing.
-echo 'echo "account $SBATCH_ACCOUNT" >second' >submit
 printf '#!/bin/sh\necho "$@" >>asked\n' >bin/srun
 printf '#!/bin/sh\necho 1\n' >bin/bats-mpi
 chmod +x bin/*
-PATH=$BED/bin:$PATH SLURM_JOB_ACCOUNT=phys SUBMIT='sh submit' \
-    bash "$scripts/sample-first.sh"
-grep -qx 'account phys' second
-ok 'sample-first.sh charges the second job to the account of the first'
 for script in simple.sh resume.sh preemptible.sh; do
     PATH=$BED/bin:$PATH bash "$scripts/$script" bag.txt --retries 3
 done

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bats/lease.h"
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "cli/past.h"
@@ -17,7 +16,6 @@
 #include "input/workflow/workflow.h"
 #include "report/page.h"
 #include "report/progress.h"
-#include "report/sbatch.h"
 #include "report/schedules.h"
 #include "report/words.h"
 #include "util/json.h"
@@ -29,7 +27,6 @@ struct answer {
     struct bats_estimator *e; /* that of x */
     struct bats_schedule offers[BATS_OFFERS];
     size_t n_offers;
-    enum bats_billing_model billing;
     struct bats_schedule chosen;    /* the best for the budget or the deadline;
                                   * without these, for unlimited money */
     bats_money budget;              /* or BATS_UNLIMITED */
@@ -77,9 +74,6 @@ int cmd_plan_check(struct bats_settings *set, struct bats_error *err)
                                 "window is charged differently");
     if (missing)
         return bats_refuse(err, "plan needs %s", missing);
-    if (set->sbatch != NULL && !set->words[0])
-        return bats_refuse(err, "--sbatch needs a profile: what is still to "
-                                "be run, and of which bag");
     if (set->points && !is_bag(set->tasks))
         return bats_refuse(err, "--points needs a bag");
     if (set->csv && !set->frontier)
@@ -270,49 +264,9 @@ static void estimate(struct answer *a)
                   "there may be a better one");
 }
 
-static struct bats_schedule find_named(const struct answer *a)
-{
-    struct bats_choice choice;
-    struct bats_schedule schedule = a->chosen;
-    if (strcmp(a->set->sbatch, "best") != 0) {
-        bats_must(bats_choice_parse(a->e->plans, a->set->sbatch, &choice,
-                                    &bats_why));
-        bats_must(bats_estimate_choose(a->e, &choice, &schedule, &bats_why));
-    } else if (a->refusal.code != 0) {
-        bats_die(a->refusal.code, "%s", a->refusal.text);
-    }
-    return schedule;
-}
-
-/* As a job, schedules differ from those of windows: then they are listed. */
-static void print_sbatch(const struct answer *a)
-{
-    struct bats_schedule schedule = find_named(a);
-    struct bats_sbatch sbatch = {.e = a->e,
-                                 .schedule = &schedule,
-                                 .partition = a->x.partition,
-                                 .by_node = a->x.by_node,
-                                 .ranks = a->x.ranks,
-                                 .bag = a->profile.bag_name,
-                                 .profile = a->set->words[0],
-                                 .clusters = a->set->clusters,
-                                 .charged = bats_profile_charged(&a->profile),
-                                 .by_window =
-                                     bats_lease_terms(a->billing).in_windows};
-    if (sbatch.by_window) {
-        fputs("bats-mpi: as a job, which is billed for all that it holds:\n\n",
-              stderr);
-        bats_schedules_print(stderr, a->e, a->offers, a->n_offers,
-                             bats_terminal_width(STDERR_FILENO));
-    }
-    bats_must(bats_sbatch_print(stdout, &sbatch, &bats_why));
-}
-
 static void print(const struct answer *a)
 {
-    if (a->set->sbatch)
-        print_sbatch(a);
-    else if (a->set->html != NULL)
+    if (a->set->html != NULL)
         print_page(a);
     else if (a->set->frontier)
         print_frontier(a);
@@ -435,11 +389,8 @@ static void answer(struct answer *a)
             a->file, set->clusters);
         bats_estimation_set_graph(&a->x, &a->profile);
     }
-    a->billing = a->file ? a->file->billing : a->profile.billing;
-    /* A job of Slurm is billed as an allocation, whatever the ledger of its
-     * run counts. */
     a->e->plans = bats_estimation_plans(
-        set->policy, set->sbatch ? BATS_BILLING_ALLOCATION : a->billing);
+        set->policy, a->file ? a->file->billing : a->profile.billing);
     estimate(a);
     print(a);
 }

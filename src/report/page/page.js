@@ -78,13 +78,11 @@ function drawFrontier(place) {
                 about(s.makespan_high_s)],
             ["Bill", price(+s.cost, unit), s.cost_high == null ? ""
                 : "at most " + price(+s.cost_high, unit)]]);
-        const most = s.cost_high == null ? s.cost : s.cost_high;
         lines.hidden = data.profile === null;
         lines.textContent = data.profile === null ? "" :
             "bats-mpi run " + quoted(data.bag) + " --profile " +
             quoted(data.profile) + " --budget " +
-            most + "\nbats-mpi plan " + quoted(data.profile) + " --sbatch " +
-            (s.name ? quoted(s.name) : "best --budget " + s.cost) + " | sbatch";
+            (s.cost_high == null ? s.cost : s.cost_high);
         u.redraw(false);
     }
     budget.addEventListener("input", () => choose(+budget.value));
