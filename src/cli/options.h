@@ -123,7 +123,6 @@ struct bats_settings {
     const char *tasks, *runtime;         /* plan: as written */
     bool frontier, points;               /* plan */
     const char *sbatch;                  /* alloc */
-    bool trace;                          /* simulate */
     uint32_t jobs;                       /* threads; 0: one per core */
     uint32_t plays;                      /* frontier */
     bool online;                         /* frontier */

@@ -154,7 +154,7 @@ ok 'it refuses a partition that #SBATCH cannot quote'
 scenario="scenario $lines"
 { echo '[run]'; echo "$currency"; sed '/^\[run\]/d' "$TOP/tests/sim/mixed.scn"; } \
     >"$scenario"
-for form in '' --csv --json --trace; do
+for form in '' --csv --json; do
     verb simulate "$scenario" $form
     clean out
 done

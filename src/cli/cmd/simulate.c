@@ -7,13 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bats/lease.h"
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "history/believe.h"
 #include "report/page.h"
 #include "report/table.h"
-#include "report/trace.h"
 #include "report/words.h"
 #include "sim/campaign.h"
 #include "util/json.h"
@@ -260,33 +258,6 @@ static int write_page(void *context, FILE *out, struct bats_error *err)
         NULL, NULL, err);
 }
 
-/* ---- a trace ---- */
-
-/* Traces every policy with every budget, in the first world. */
-static void trace(const struct bats_scenario *scenario)
-{
-    struct bats_world *world;
-    bats_must(bats_world_create(scenario, 0, 0, &world, &bats_why));
-    for (uint32_t b = 0; b < scenario->n_budgets; b++)
-        for (uint32_t p = 0; p < scenario->n_policies; p++) {
-            struct bats_trace t = {
-                .out = stdout,
-                .platform = &scenario->platform,
-                .terms = bats_lease_terms(scenario->engine.billing.model)};
-            const struct bats_sim_watch watch = {&t, bats_trace_event,
-                                                 bats_trace_command,
-                                                 bats_trace_decisions};
-            struct bats_world_result r;
-            bats_words_line(stdout, "seed %u, policy %s, budget %s",
-                            scenario->seeds[0],
-                            bats_policy_name(scenario->policies[p]),
-                            scenario->budgets[b].text);
-            bats_must(bats_world_run(world, p, b, &watch, &r, &bats_why));
-            printf("charged %s\n\n", bats_words_amount(r.charged).s);
-        }
-    bats_world_destroy(world);
-}
-
 /* ---- the verb ---- */
 
 static void overrule(struct bats_scenario *scenario,
@@ -391,10 +362,7 @@ int cmd_simulate(const struct bats_settings *set)
     overrule(scenario, set);
     if (set->history != NULL)
         ask_history(set->history, scenario, &believed);
-    if (set->trace)
-        trace(scenario);
-    else
-        play(set, scenario);
+    play(set, scenario);
     bats_scenario_destroy(scenario);
     free(believed.kinds);
     return 0;
