@@ -14,37 +14,42 @@ threads='1 2'
 [ "$(nproc)" -lt 4 ] || threads='1 2 4'
 dir=$(mktemp -d) || exit 1
 trap 'rm -r "$dir"' EXIT
-scenario() { # TASKS UNRELIABLE RELIABLE
-    cat <<END
+# An emulated run, whose record tells of the pools.
+emulate() { # TASKS UNRELIABLE RELIABLE
+    for i in $(seq "$1"); do
+        echo "@sleep $((1566 + i * 1000 / $1))s"
+    done >"$dir/bag"
+    cat >"$dir/clusters" <<END
 [run]
 billing = use
-[bag]
-tasks = $1
-runtime = normal 2066 500
 [cluster cheap]
-machines = $2
+ranks = 1-$2
 charge = 1
 reliability = 0.827
 charge_lost = no
+expected = 2066s
 [cluster safe]
-machines = $3
+ranks = $(($2 + 1))-$(($2 + $3))
 charge = 34
+expected = 2066s
 END
+    rm -f "$dir/bag.bats"
+    "$bats" run -j $(($2 + $3)) "$dir/bag" -c "$dir/clusters" \
+        --policy expert --time-scale 2000 --quiet >/dev/null
 }
 echo '| tasks / machines | plays | threads | wall | CPU | times as fast |'
 echo '|---|--:|--:|--:|--:|--:|'
 for what in 150/50 3276/206; do
     tasks=${what%/*} machines=${what#*/}
-    scenario "$tasks" "$machines" $((machines / 2)) >"$dir/scenario"
-    "$bats" frontier "$dir/scenario" --plays 1 --csv --save "$dir/pools" \
-        >"$dir/csv"
+    emulate "$tasks" "$machines" $((machines / 2)) || exit 1
+    "$bats" frontier "$dir/bag" --plays 1 --csv >"$dir/csv"
     test "$(wc -l <"$dir/csv")" -eq 427 || exit 1
     for plays in 10 100; do
         for i in $(seq "$repeats"); do
             for jobs in $threads; do
                 printf '%s ' "$jobs"
                 TIMEFORMAT='%R %U %S' bash -c 'time "$@" >/dev/null' - \
-                    "$bats" frontier "$dir/pools" --plays "$plays" \
+                    "$bats" frontier "$dir/bag" --plays "$plays" \
                     -j "$jobs" --csv 2>&1
             done
         done | awk -v what="$what" -v plays="$plays" -v threads="$threads" '

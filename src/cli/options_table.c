@@ -114,7 +114,6 @@ const struct bats_option bats_options[] = {
     ROW("online", 0, NULL, FLAG, AT(online), FRONTIER, MONEY),
     ROW("plays", 0, "N", SMALL, AT(plays), FRONTIER, RUN),
     ROW("seed", 0, "N", COUNT, AT(run.engine.seed), FRONTIER, RUN),
-    ROW("save", 0, "FILE", TEXT, AT(save), FRONTIER, OUTPUT),
     ROW("jobs", 'j', "N", SMALL, AT(jobs), COMPUTES, RUN),
     ROW("order", 0, "file|random|longest", CHOICE, AT(order), RUNS | ALLOC,
         RUN),

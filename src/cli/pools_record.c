@@ -264,10 +264,9 @@ static void set_pool(const struct reading *r, int pool, double slots,
         bats_pools_set_lost(pools, r->noticed, a->loses, a->lost, a->n_lost);
     else
         free(a->lost);
-    bats_pools_set_charge(
-        pools, pool,
-        (bats_money)llround(p->charge / p->slots * (double)BATS_HOUR /
-                            (double)r->status.window));
+    *(pool == 0 ? &pools->model.price_unreliable
+                : &pools->model.price_reliable) =
+        p->charge / p->slots / (double)r->status.window;
 }
 
 /* A reliable pool that was never used is assumed to answer like the other

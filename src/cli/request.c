@@ -359,12 +359,16 @@ static void load_profile(const struct bats_settings *set,
     struct bats_run_options *options = &r->options;
     if (set->profile == NULL)
         return;
+    bats_must(bats_profile_load(set->profile, &r->profile, &bats_why));
     if (options->engine.policy == &bats_policy_expert) {
-        options->pools = &r->pools;
-        bats_must(bats_pools_load(set->profile, &r->pools, &bats_why));
+        options->pools = &r->profile.pools;
+        if (options->pools->model.n_times == 0)
+            bats_die(BATS_EINPUT,
+                     "%s: this profile knows of no clusters with reliable = "
+                     "no that have answered",
+                     set->profile);
         return;
     }
-    bats_must(bats_profile_load(set->profile, &r->profile, &bats_why));
     bats_must(bats_profile_check_bag(&r->profile, set->profile, options->bag,
                                      &bats_why));
     options->profile = &r->profile;
@@ -560,7 +564,6 @@ void bats_request_release(struct bats_request *r)
     release_welcome(&r->welcome);
     release_open_bag(&r->open);
     bats_profile_release(&r->profile);
-    bats_pools_release(&r->pools);
     bats_clusters_file_destroy(r->clusters);
     bats_label_destroy(r->tag);
     bats_label_destroy(r->results);

@@ -56,7 +56,6 @@ struct bats_request {
     struct bats_bagfile *bag;
     struct bats_clusters_file *clusters; /* NULL: the clusters found */
     struct bats_profile profile;         /* with --profile; or, with the */
-    struct bats_pools pools;             /* policy expert takes only these */
     struct bats_welcome welcome;         /* with --welcome */
     struct bats_label *tag, *results;    /* for --tagstring, --results */
     uint8_t *once;                       /* by task: never replicate it */

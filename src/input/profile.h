@@ -30,9 +30,17 @@
  * length in tasks of mean length.
  *
  * Money is text, because it is exact. The hash is bats_bagfile_hash, in
- * hexadecimal digits. Without "billing" (bats/billing.h) it is window. If
- * there were clusters with reliable = no, "pools" tells how they answer
- * (pools.h).
+ * hexadecimal digits. Without "billing" (bats/billing.h) it is window.
+ *
+ * If there were clusters with reliable = no, "pools" tells how they answer
+ * (bats/plays.h): the turnaround times of each pool, the share gamma that
+ * answers, and, where losses are noticed, how soon, which share is lost, and
+ * after what times:
+ *
+ *   "pools": {"unreliable": {"gamma": 0.83, "times_s": [1019.5, 1100, ...],
+ *                            "noticed_s": 10, "loses": 0.3,
+ *                            "lost_s": [60, 1800.5]},
+ *             "reliable": {"times_s": [2066]}}
  */
 #ifndef BATS_PROFILE_H
 #define BATS_PROFILE_H
@@ -84,7 +92,7 @@ struct bats_profile {
                      * NULL: all are pending */
     struct bats_levels levels; /* n = 0: no task waits for others */
     struct bats_critical_path path;
-    struct bats_pools pools; /* model.n_tasks 0: no unreliable pool */
+    struct bats_pools pools; /* model.n_times 0: none is unreliable */
 };
 
 /* Reads the file at `path` into *profile; the caller releases it. BATS_EINPUT

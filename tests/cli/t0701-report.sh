@@ -153,12 +153,14 @@ rows sim.html
 grep -q '^30|rr|[0-9]* of 10|' shown
 ok 'plans and simulations are pages, too'
 
+for i in $(seq 60); do echo "@sleep $((1500 + 10 * i))s"; done >sixty
 ini '[run]; billing = use; currency = SU' \
-    '[bag]; tasks = 60; runtime = normal 30m 5m' \
-    '[cluster cheap]; machines = 20; charge = 1; reliability = 0.8' \
-    '[cluster safe]; machines = 2; charge = 34' >pools.scn
-"$BATS_MPI" frontier pools.scn --plays 5 --csv >strategies.csv
-"$BATS_MPI" frontier pools.scn --plays 5 --html strategies.html
+    '[cluster cheap]; ranks = 1-20; charge = 1; reliability = 0.8' \
+    'expected = 30m' \
+    '[cluster safe]; ranks = 21-22; charge = 34; expected = 30m' >pools.ini
+verb run -j 22 sixty -c pools.ini --policy expert --time-scale 10000
+"$BATS_MPI" frontier sixty --plays 5 --csv >strategies.csv
+"$BATS_MPI" frontier sixty --plays 5 --html strategies.html
 efficient=$(grep -c ',1,"[^"]*"$' strategies.csv)
 rows strategies.html
 test "$(grep -c '^N=' shown)" -eq "$efficient"

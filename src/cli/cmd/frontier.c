@@ -2,7 +2,6 @@
  * other one beats in makespan and cost; runs nothing. */
 #include "cli/frontier.h"
 
-#include <gsl/gsl_rng.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
@@ -14,135 +13,8 @@
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "report/page.h"
-#include "sim/scenario.h"
 
-#define DRAWS 20000 /* executions drawn from a scenario */
 #define PLAYS 100
-
-/* ---- the pools of a scenario ---- */
-
-/* Executions of a pool; room for DRAWS each. */
-struct drawn {
-    bats_time *times, *lost; /* runtimes of all executions, < 0 if one does not
-                              * answer; times until a loss */
-    size_t n_times, n_lost, n_answers;
-};
-
-/* Draws executions of the scenario's tasks on the machines of the pool, in
- * turn. */
-static void draw_times(const struct bats_scenario *s, int pool,
-                       struct drawn *d)
-{
-    const struct bats_platform *p = &s->platform;
-    gsl_rng *rng = bats_have(gsl_rng_alloc(gsl_rng_mt19937));
-    uint32_t number[BATS_CLUSTERS_MAX] = {0}, machine = 0;
-    for (uint32_t i = 0; i < DRAWS; i++) {
-        uint32_t c;
-        do {
-            c = p->machines[machine].cluster;
-            number[c] = machine == 0 ? 0 : number[c] + 1;
-            machine = (machine + 1) % p->n_machines;
-        } while (p->clusters[c].unreliable != (pool == 0));
-        double work = s->as_measured
-                          ? (double)s->measured[i % s->n_tasks]
-                          : (double)bats_draw_next(&s->runtime, rng);
-        work *= bats_draw_noise(1, i, 0, s->noise[c]);
-        bats_time time = (bats_time)llround(fmax(work / p->speed[c], 1));
-        bats_time lost =
-            bats_reliability_lost(&p->reliability[c], 1, number[c], i, 0, 0);
-        lost = lost > 0 ? lost : 1;
-        d->times[d->n_times++] = lost > time ? time : -time;
-        if (lost < BATS_NEVER)
-            d->lost[d->n_lost++] = lost < BATS_LONGEST ? lost : BATS_LONGEST;
-        d->n_answers += lost > time;
-    }
-    gsl_rng_free(rng);
-}
-
-/* Keeps the times of all executions, or only of those that answer. */
-static void sort_out(struct drawn *d, bool all)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < d->n_times; i++)
-        if (all || d->times[i] > 0)
-            d->times[n++] = d->times[i] > 0 ? d->times[i] : -d->times[i];
-    d->n_times = n;
-}
-
-static void draw_pool(const struct bats_scenario *s, int pool,
-                      struct bats_pools *pools)
-{
-    const struct bats_platform *p = &s->platform;
-    struct bats_plays_model *m = &pools->model;
-    double charge = 0;
-    uint32_t slots = 0;
-    for (uint32_t i = 0; i < p->n_machines; i++) {
-        const struct bats_cluster *c = &p->clusters[p->machines[i].cluster];
-        if (c->unreliable != (pool == 0))
-            continue;
-        slots += p->machines[i].slots;
-        charge += (double)c->charge;
-        if (pool == 0)
-            m->lost_is_free = c->lost_is_free;
-    }
-    *(pool ? &m->n_reliable : &m->n_unreliable) = slots;
-    if (slots == 0)
-        return;
-    struct drawn d = {.times = bats_have(malloc(DRAWS * sizeof *d.times)),
-                      .lost = bats_have(malloc(DRAWS * sizeof *d.lost))};
-    draw_times(s, pool, &d);
-    if (d.n_answers == 0)
-        bats_die(BATS_EINPUT, "no execution answers in a pool");
-    bats_time noticed =
-        pool == 0 ? bats_strategy_noticed(p->clusters, p->n_clusters) : 0;
-    sort_out(&d, noticed > 0);
-    if (pool == 0)
-        m->gamma = (double)d.n_answers / DRAWS;
-    bats_pools_set(pools, pool, d.times, d.n_times);
-    if (noticed > 0)
-        bats_pools_set_lost(pools, noticed, (double)d.n_lost / DRAWS, d.lost,
-                            d.n_lost);
-    else
-        free(d.lost);
-    bats_pools_set_charge(
-        pools, pool,
-        (bats_money)llround(charge / slots * (double)BATS_HOUR /
-                            (double)p->window));
-}
-
-static void read_scenario(const char *path, struct bats_pools *pools)
-{
-    struct bats_scenario *s = NULL;
-    bats_must(bats_scenario_load(path, &s, &bats_why));
-    pools->model.n_tasks = s->n_tasks;
-    strcpy(pools->currency, s->platform.currency);
-    for (int i = 0; i < 2; i++)
-        draw_pool(s, i, pools);
-    bats_scenario_destroy(s);
-}
-
-/* A record begins as SQLite files do, a file of pools with '{', anything else
- * is a scenario. */
-static void read_pools(const char *word, bool is_online,
-                       struct bats_pools *pools)
-{
-    char head[16] = "", path[PATH_MAX];
-    bats_look_find(word, path, sizeof path);
-    FILE *in = fopen(path, "re");
-    if (!in)
-        bats_die(BATS_EINPUT, "cannot read %s", path);
-    size_t n = fread(head, 1, sizeof head - 1, in);
-    fclose(in);
-    if (n > 0 && head[strspn(head, " \t\r\n")] == '{')
-        bats_must(bats_pools_load(path, pools, &bats_why));
-    else if (memcmp(head, "SQLite format 3", 15) == 0)
-        bats_must(bats_pools_of_record(path, is_online, pools, &bats_why));
-    else
-        read_scenario(path, pools);
-    if (pools->model.n_unreliable == 0)
-        bats_die(BATS_EINPUT, "%s: there is no cluster with reliable = no",
-                 path);
-}
 
 /* ---- playing ---- */
 
@@ -329,12 +201,12 @@ int cmd_frontier(const struct bats_settings *set)
 {
     struct bats_pools pools = {0};
     struct bats_strategies s = {.n = 0};
+    char path[PATH_MAX];
     if (set->deadline.text != NULL && set->deadline.duration == 0)
         bats_die(BATS_EINPUT,
                  "--deadline: a frontier has no clock: give a duration");
-    read_pools(set->words[0], set->online, &pools);
-    if (set->save != NULL)
-        bats_must(bats_pools_save(&pools, set->save, &bats_why));
+    bats_look_find(set->words[0], path, sizeof path);
+    bats_must(bats_pools_of_record(path, set->online, &pools, &bats_why));
     bats_frontier_find(set, &pools, set->words[0],
                        set->plays > 0 ? set->plays : PLAYS, &s);
     print(set, &s);
