@@ -166,7 +166,7 @@ ok '--resume runs the new points of a sweep that has grown'
 
 expect 1 "$BATS_MPI" -j 1 -q --record c.bats --header : -- \
     'test {word} = a' ::: word a 'b,"c' ::: n 1 >out 2>err </dev/null
-"$BATS_MPI" tasks --csv c.bats | cut -d, -f 1-5,13- >out
+"$BATS_MPI" tasks --csv c.bats | cut -d, -f 1-5,16- >out
 consists out task,state,attempts,exit_status,signal,line,command,word,n \
     '1,done,1,0,0,0,test a = a,a,1' \
     "2,failed,1,1,0,0,\"test 'b,\"\"c' = a\",\"b,\"\"c\",1"

@@ -136,6 +136,22 @@ printf '%s\n' 'CATEGORY=large' 'MEMORY=300' 'big:' "	$task; touch big" >asks.mf
 asks '' asks.mf --memory 400M
 grep -q '|1|300.0 MiB|1[0-9.]* MiB|.*|0$' shown
 ok 'the memory that job, --memory, bag or Makeflow ask for is set against that used'
+printf '%s\n' '#BATS class=wide cores=2 memory=400M' "$task" 'echo b' \
+    '#BATS class=<i> cores=1 memory=1M' 'echo c' >classes
+"$BATS_MPI" -j 2 classes >out 2>err
+reported classes
+finds shown '^task|tries|end|real time|class|cores|memory asked|used|' \
+    '^1|1|done|[^|]*|wide|2|400.0 MiB|1[0-9.]* MiB|.*perl' \
+    '^3|1|done|[^|]*|<i>|1|1.0 MiB|' '^wide|[^|]*|1|400.0 MiB|1[0-9.]* MiB|'
+page classes.html 'select = [...document.querySelectorAll("select")].at(-1);
+    choose = name => { select.value = name;
+        select.dispatchEvent(new Event("change"));
+        return [...select.closest("div").nextSibling.querySelectorAll("tbody tr")]
+            .map(r => r.cells[0].textContent).sort().join(); };
+    choose("wide")' 'choose("<i>")' 'choose("")' \
+    'needText({ cores: 2, gpus: 1, kib: 1024 })' >out
+consists out '"1,2"' '"3"' '"1,2,3"' '"2 cores, 1 GPU, 1.0 MiB"'
+ok 'tasks show class and needs, and those of a class can be listed alone'
 
 ini '[run]; currency = SU' '[cluster slow]; ranks = 1-32; charge = 3' \
     '[cluster fast]; ranks = 33-64; charge = 12' >plan.ini

@@ -280,6 +280,8 @@ grep -qE '^it needs 2 cores and 20M of memory of a machine; free: (1 core, 990M|
 grep -qE '^ *2  pending .* 2c 20M  ' list
 test "$("$BATS_MPI" tasks --json waits.bats | jq -c 'select(.task == 1) |
     [.cores, .gpus, .memory_kib]')" = '[3,0,10240]'
+test "$("$BATS_MPI" tasks --csv waits.bats | cut -d, -f 13-15 | xargs)" = \
+    'asked_cores,asked_gpus,asked_kib 3,0,10240 2,0,20480 1,0,1024 1,0,1024'
 shows() { "$BATS_MPI" top --once waits.bats | grep -qE '1 .* 3 cores and 10M of memory  until'; }
 within 60 shows
 touch stop

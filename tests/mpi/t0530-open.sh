@@ -134,6 +134,11 @@ finds err 'the task needs 3 cores; the largest machine, all-1, has 2 ranks' \
     'the task needs 1 GPU'
 [ "$(grep -c '^bats-submit: ' err)" = 5 ]
 ok 'a task has the cores and time that it asks for; what it cannot have is refused'
+bats-mpi why needs.bats 1 | grep -qx 'it needs 2 cores of a machine'
+bats-mpi why needs.bats 2 | grep -qx 'it needs 1 core of a machine'
+[ "$(bats-mpi tasks needs.bats --csv | cut -d, -f 1,13-15 | xargs)" = \
+    'task,asked_cores,asked_gpus,asked_kib 1,2,0,0 2,1,0,0 3,1,0,0' ]
+ok 'why and tasks know the needs of tasks that were added'
 rm -f go on.*
 cat >driver <<'END'
 bats-submit --cores 2 --class wide -- 'sleep 100'

@@ -137,7 +137,8 @@ static void task_json(struct bats_view *view, const struct bats_view_task *t,
 /* Without the names of a sweep's parameters, which follow. */
 static const char csv_head[] =
     "task,state,attempts,exit_status,signal,start_unix,real_s,cpu_s,"
-    "max_rss_kib,cost,host,cluster,line,command";
+    "max_rss_kib,cost,host,cluster,asked_cores,asked_gpus,asked_kib,line,"
+    "command";
 
 static void put_field(const char *text)
 {
@@ -173,9 +174,11 @@ static void put_values(const char *text, const json_t *names)
 }
 
 /* Columns without a value are left empty. */
-static void task_csv(const struct bats_view_task *t, const json_t *names)
+static void task_csv(const struct bats_view_task *t, const json_t *names,
+                     const struct bats_known_needs *needs)
 {
     char cost[BATS_UNITS_TEXT];
+    struct bats_need need;
     put_number("", t->number);
     put_field(t->state);
     put_number(",", t->attempts);
@@ -192,6 +195,13 @@ static void task_csv(const struct bats_view_task *t, const json_t *names)
     }
     put_field(t->host);
     put_field(t->cluster);
+    if (bats_known_need(needs, t->number, &need)) {
+        put_number(",", need.cores);
+        put_number(",", need.gpus);
+        put_number(",", need.memory_kib);
+    } else {
+        fputs_unlocked(",,,", stdout);
+    }
     put_number(",", t->line);
     put_field(t->command);
     put_values(t->parameters, names);
@@ -301,7 +311,7 @@ int cmd_tasks(struct bats_look *l)
         }
         is_first = false;
         if (set->csv)
-            task_csv(&task, names);
+            task_csv(&task, names, &needs);
         else if (set->json)
             task_json(l->view, &task, &needs);
         else

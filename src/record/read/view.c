@@ -206,22 +206,64 @@ int bats_view_status(struct bats_view *v, struct bats_view_status *st,
 
 /* ---- options ---- */
 
+/* The options of an open bag know the tasks that were there when the session
+ * began. This has the categories of all tasks, and their needs: those that they
+ * were given, or else the default, which is the need of category 0. (A limit
+ * makes SQLite keep the order.) */
+static const char given_sql[] =
+    "WITH u AS (SELECT json_extract(options, '$.engine.needs[0]') AS usual"
+    "    FROM session ORDER BY id DESC LIMIT 1),"
+    "  g AS (SELECT n.number, iif(json_valid(s.given), s.given, '{}') AS g,"
+    "    json_extract(s.given, '$.memory') AS m"
+    "    FROM task_now n LEFT JOIN submission s ON s.task = n.task"
+    "    WHERE NOT n.removed),"
+    "  k AS (SELECT number, coalesce(json_extract(g, '$.class'), '-') AS class,"
+    "    json_array("
+    "      coalesce(json_extract(g, '$.cores'), json_extract(usual, '$[0]')),"
+    "      coalesce(json_extract(g, '$.gpus'), json_extract(usual, '$[1]')),"
+    "      coalesce((m * CASE substr(m, -1) WHEN 'K' THEN 1024"
+    "          WHEN 'M' THEN 1 << 20 WHEN 'G' THEN 1 << 30 ELSE 1 END + 1023)"
+    "        / 1024, json_extract(usual, '$[2]'))) AS need FROM g JOIN u),"
+    "  r AS (SELECT number, dense_rank() OVER (ORDER BY class, need) - 1"
+    "    AS kind, class, need FROM k ORDER BY number LIMIT -1),"
+    "  d AS (SELECT DISTINCT kind, class, need FROM r ORDER BY kind LIMIT -1)"
+    "SELECT json_object('categories', (SELECT json_group_array(class) FROM d),"
+    "    'engine', json_object("
+    "      'needs', (SELECT json_group_array(json(need)) FROM d),"
+    "      'categories', (SELECT json('[' || group_concat(kind || ',1') || ']')"
+    "        FROM r)))"
+    "  FROM u WHERE usual IS NOT NULL AND EXISTS (SELECT 1 FROM submission)";
+
+/* The row of this statement as JSON; NULL: none. */
+static int read_json(struct bats_view *v, const char *sql, json_t **json,
+                     struct bats_error *err)
+{
+    struct bats_texts texts = {0};
+    const char **text;
+    size_t n;
+    int rc = bats_part_list(v, sql, bats_db_text, sizeof *text, &text, &n,
+                            &texts, err);
+    *json = n > 0 ? json_loads(text[0], 0, NULL) : NULL;
+    free(text);
+    bats_texts_release(&texts);
+    return rc;
+}
+
 int bats_view_options(struct bats_view *v, int64_t session, json_t **options,
                       struct bats_error *err)
 {
     char sql[96];
-    struct bats_texts texts = {0};
-    const char **text;
-    size_t n;
+    json_t *given = NULL;
     snprintf(sql, sizeof sql,
              "SELECT options FROM session WHERE id = coalesce(nullif("
              "%" PRId64 ", 0), (SELECT max(id) FROM session))",
              session);
-    int rc = bats_part_list(v, sql, bats_db_text, sizeof *text, &text, &n,
-                            &texts, err);
-    *options = n > 0 ? json_loads(text[0], 0, NULL) : NULL;
-    free(text);
-    bats_texts_release(&texts);
+    int rc = read_json(v, sql, options, err);
+    if (rc == 0 && session == 0)
+        rc = read_json(v, given_sql, &given, err);
+    if (given != NULL && json_object_update_recursive(*options, given) != 0)
+        rc = bats_no_memory(err);
+    json_decref(given);
     return rc;
 }
 

@@ -236,6 +236,7 @@ function readRun() {
         .map(t => [t.number, of(t)]));
     data.commands = all ? byNumber(t => t.command) : null;
     data.parameters = all ? byNumber(t => t.parameters) : {};
+    data.need = readNeeds();
     data.money = moneySeries();
     data.machines = machineSeries();
     data.runtimes = runtimeSeries();
@@ -397,29 +398,63 @@ function writeSweep() {
         note("Further values are not listed.");
 }
 
-/* What a task asked for: the bag, else --memory, else the batch job. */
-function askedMemory() {
-    const run = data.status.options?.run ?? {};
-    const own = spread(run.task_memory_kib);
-    return task => own(task) || (run.memory_kib ?? 0);
+/* The class of a task, and what it asked for. The record has cores and GPUs if
+ * needs decide where tasks run; memory is also that of the batch job. */
+function readNeeds() {
+    const { run = {}, engine = {}, categories } = data.status.options ?? {};
+    const kind = spread(engine.categories), own = spread(run.task_memory_kib);
+    return task => {
+        const k = kind(task) ?? 0, need = engine.needs?.[k] ?? [];
+        const name = categories?.[k] ?? "-";
+        return { class: name === "-" ? null : name, cores: need[0],
+            gpus: need[1], kib: need[2] || own(task) || run.memory_kib || 0 };
+    };
 }
+
+/* "2 cores, 1 GPU, 64.0 MiB" */
+const needText = n => [n.cores && count(n.cores, "core"),
+    n.gpus && count(n.gpus, "GPU"), n.kib && memory(n.kib)]
+    .filter(Boolean).join(", ");
 
 /* util/usage.h */
 const exits = { "-1": "timed out", "-2": "too long", "-3": "withdrawn",
     "-4": "out of memory" };
 
-function writeTasks(asked) {
+/* A list of classes; a choice calls write with a new place and the class, or
+ * with "" for all, as does the beginning. */
+function byClass(classes, write) {
+    if (classes.size < 2)
+        return write(main, "");
+    const tools = element(main, "div", undefined, { class: "tools" });
+    const select = element(element(tools, "label", "Class "), "select");
+    const place = element(main, "div");
+    element(select, "option", "all", { value: "" });
+    for (const name of classes)
+        element(select, "option", name ?? "-", { value: name ?? "-" });
+    select.addEventListener("change", () => {
+        place.replaceChildren();
+        write(place, select.value);
+    });
+    write(place, "");
+}
+
+function writeTasks() {
     const all = data.commands !== null;
     const end = t => exits[t.exit] ?? (t.signal ? "signal " + t.signal
         : t.exit ? "exit " + t.exit : t.state);
+    const tasks = data.tasks.map(t => ({ ...t, asked: data.need(t.number) }))
+        .sort((a, b) => (b.wall ?? 0) - (a.wall ?? 0));
+    const columns = [["task", "number"], ["tries", "tries"], ["<end", end],
+        ["real time", "wall", duration], ["<class", t => t.asked.class],
+        ["cores", t => t.asked.cores], ["GPUs", t => t.asked.gpus, String,
+            "spare"], ["memory asked", t => t.asked.kib || null, memory],
+        ["used", t => t.kib || null, memory], ["<host", "host"],
+        ["`command", "command"]];
     section("Tasks");
-    table(main, all ? "All tasks, the slowest first"
-        : "The slowest tasks, and the first failed ones", [
-        ["task", "number"], ["tries", "tries"], ["<end", end],
-        ["real time", "wall", duration],
-        ["memory asked", t => asked(t.number) || null, memory],
-        ["used", t => t.kib || null, memory], ["<host", "host"], ["`command", "command"],
-    ], [...data.tasks].sort((a, b) => (b.wall ?? 0) - (a.wall ?? 0)));
+    byClass(new Set(tasks.map(t => t.asked.class)), (place, name) => table(place,
+        all ? "All tasks, the slowest first"
+            : "The slowest tasks, and the first failed ones", columns,
+        tasks.filter(t => name === "" || (t.asked.class ?? "-") === name)));
     const { spans } = data, second = [];
     spans.kind.forEach((kind, i) => {
         if (kind === 3 || kind === 5)
@@ -433,16 +468,17 @@ function writeTasks(asked) {
                 ["to", i => spans.end[i], duration]], second);
 }
 
-/* Results with known memory, by cluster and request. */
-function writeMemory(asked) {
+/* Results with known memory, by class, cluster and request. */
+function writeMemory() {
     const { spans } = data, groups = new Map();
     spans.kib.forEach((used, i) => {
         if (used === 0 || spans.kind[i] % 6 !== 0)
             return;
         const cluster = data.clusters[data.places[spans.machine[i]].cluster];
-        const request = asked(spans.task[i]), key = cluster + "/" + request;
+        const { class: name, kib: request } = data.need(spans.task[i]);
+        const key = [name, cluster, request].join("/");
         if (!groups.has(key))
-            groups.set(key, { cluster, request, used: [] });
+            groups.set(key, { name, cluster, request, used: [] });
         groups.get(key).used.push(used);
     });
     const rows = [...groups.values()];
@@ -451,7 +487,8 @@ function writeMemory(asked) {
     const at = share => g => g.used[Math.ceil(g.used.length * share) - 1];
     if (rows.length > 0)
         table(main, "Memory of a task, asked and used", [
-            ["cluster", "cluster"], ["tasks known", g => g.used.length],
+            ["<class", "name"], ["cluster", "cluster"],
+            ["tasks known", g => g.used.length],
             ["asked for each", g => g.request || null, memory],
             ["used, median", at(0.5), memory],
             ["90 % used at most", at(0.9), memory], ["most", at(1), memory],
@@ -473,9 +510,8 @@ function writeRun() {
     drawRuntimes(section("Runtimes", "runtimes"));
     writeGraph();
     writeSweep();
-    const asked = askedMemory();
-    writeTasks(asked);
-    writeMemory(asked);
+    writeTasks();
+    writeMemory();
 }
 
 /* ---- charts ---- */
@@ -857,6 +893,9 @@ function drawGantt(place) {
             const lines = ["task " + row.task[i] + " on " + row.label,
                 kinds[row.kind[i]] + ", " + duration(row.end[i] -
                     row.begin[i]) + " from " + duration(row.begin[i])];
+            const need = needText(data.need(row.task[i]));
+            if (need)
+                lines.push("needs " + need);
             if (data.commands && data.commands[row.task[i]])
                 lines.push(data.commands[row.task[i]]);
             for (const [name, value] of
