@@ -18,14 +18,6 @@ static const char *currency_of(const struct bats_estimator *e)
     return e->currency ? e->currency : "";
 }
 
-static const char *machines_text(char *text, size_t size,
-                                 const struct bats_estimator *e,
-                                 const struct bats_plan *plan)
-{
-    return bats_words_machines(text, size, e->clusters, e->n_clusters,
-                               plan->machines, ", ");
-}
-
 /* ---- clusters ---- */
 
 /* (T_m / T_i) (c_m / c_i), m the cheapest known cluster; 0 if nothing is
@@ -79,92 +71,6 @@ void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e)
         fputs(BATS_WORDS_GUESSED, out);
 }
 
-/* ---- the table ---- */
-
-/* "4", or "4-5" with an upper bound that differs. */
-static struct bats_phrase range(const char *from, const char *to,
-                                bool is_known)
-{
-    struct bats_phrase p;
-    bool differs = is_known && strcmp(from, to) != 0;
-    snprintf(p.s, sizeof p.s, "%.40s%s%.40s", from, differs ? "-" : "",
-             differs ? to : "");
-    return p;
-}
-
-static void add_row(struct bats_table *table, const struct bats_estimator *e,
-                    const struct bats_schedule *s)
-{
-    char machines[BATS_CLUSTER_NAME], from[BATS_UNITS_TEXT];
-    char to[BATS_UNITS_TEXT];
-    const struct bats_plan *p = &s->plan;
-    bool sampled = s->is_bounded;
-    size_t row = table->n_rows;
-    const char *name = bats_offer_name(s->offer);
-    if (!p->feasible) {
-        bats_table_add(table, "%zu %s\timpossible", row, name);
-        return;
-    }
-    snprintf(from, sizeof from, "%" PRId64, p->windows);
-    snprintf(to, sizeof to, "%" PRId64, s->windows_high);
-    bats_table_add(table, "%zu %s\t%s\t%s\t%s\t%s\t%" PRId64 "%s%s", row, name,
-                   machines_text(machines, sizeof machines, e, p),
-                   range(from, to, sampled).s,
-                   range(bats_words_makespan(s->makespan.estimate).s,
-                         bats_words_makespan(s->makespan.high).s, sampled)
-                       .s,
-                   range(bats_words_amount(p->cost).s,
-                         bats_words_amount(s->cost_high).s, sampled)
-                       .s,
-                   s->delta_n, s->cushion > 0 ? "\t" : "",
-                   s->cushion > 0 ? bats_words_amount(s->cushion).s : "");
-}
-
-/* "11 tasks may not fit, since no task is divided: ..." */
-static void say_delta_n(char *text, size_t size,
-                        const struct bats_estimator *e,
-                        const struct bats_schedule *s)
-{
-    char machines[MACHINES];
-    struct bats_phrase tasks = bats_words_count((uint64_t)s->delta_n, "task");
-    struct bats_phrase money = bats_words_money(s->cushion, currency_of(e));
-    if (s->refits)
-        snprintf(text, size,
-                 "%s may not fit, since no task is divided: %s more make it "
-                 "%s for %s.",
-                 tasks.s, money.s,
-                 machines_text(machines, sizeof machines, e, &s->raised),
-                 bats_words_count((uint64_t)s->raised.windows, "window").s);
-    else
-        snprintf(text, size,
-                 "%s may not fit, since no task is divided: %s put aside pay "
-                 "for the machines that end them.",
-                 tasks.s, money.s);
-}
-
-/* Prints a sentence about the risks of a schedule, if it has any. */
-static void say_risk(FILE *out, const struct bats_estimator *e,
-                     const struct bats_schedule *s)
-{
-    char text[SENTENCE];
-    const struct bats_plan *p = &s->plan;
-    bool late = s->windows_high > p->windows && s->is_bounded;
-    bool likely =
-        s->makespan.estimate > (double)p->windows * (double)e->window;
-    int n;
-    if (!p->feasible || (s->delta_n <= 0 && !late))
-        return;
-    n = snprintf(text, sizeof text, "%s: ", bats_offer_name(s->offer));
-    if (s->delta_n > 0)
-        say_delta_n(text + n, sizeof text - (size_t)n, e, s);
-    if (late)
-        bats_append(text, sizeof text, "%s%s take %" PRId64 " windows and %s.",
-                    s->delta_n > 0 ? " " : "",
-                    likely ? "Will probably" : "May", s->windows_high,
-                    bats_words_money(s->cost_high, currency_of(e)).s);
-    bats_words_wrap(out, text, 0, 4, 79);
-}
-
 /* ---- what is printed ---- */
 
 struct offers {
@@ -176,38 +82,13 @@ struct offers {
     bool sampled; /* some of them have bounds */
 };
 
-/* The second of two figures. */
 static void say_sure(const struct offers *o, double sure)
 {
     char text[SENTENCE];
     snprintf(text, sizeof text,
-             o->e->plans == BATS_PLANS_CONFIGURATIONS
-                 ? "The second of two figures is an upper bound that holds in "
-                   "%.0f %% of all cases."
-                 : "At latest, at most: this holds in %.0f %% of all cases.",
+             "At latest, at most: this holds in %.0f %% of all cases.",
              100 * sure);
     bats_words_wrap(o->out, text, 0, 0, o->width);
-}
-
-/* The papers': configurations. */
-static void print_configurations(const struct offers *o)
-{
-    struct bats_table table = {.n_rows = 0};
-    bool risk = false;
-    bats_table_add(&table, "schedule\tmachines\twindows\tmakespan\tcost\t"
-                           "at risk\tcushion");
-    for (size_t i = 0; i < o->n; i++) {
-        add_row(&table, o->e, &o->list[i]);
-        risk = risk || o->list[i].delta_n > 0;
-    }
-    bats_table_print(o->out, &table);
-    putc('\n', o->out);
-    for (size_t i = 0; i < o->n; i++)
-        say_risk(o->out, o->e, &o->list[i]);
-    if (risk)
-        fputs("At risk: tasks that may not fit, for none is divided. Cushion: "
-              "what ends them.\n",
-              o->out);
 }
 
 /* ---- machine-windows ---- */
@@ -279,12 +160,14 @@ static bool print_table(const struct offers *o)
     struct bats_table table = {.n_rows = 0};
     char text[HELD] = "schedule";
     struct lots shown = {0, 0, 0};
-    bool is_held = e->plans == BATS_PLANS_ALLOCATION;
-    if (e->n_clusters + 5 > BATS_TABLE_COLUMNS)
+    bool is_held = e->plans != BATS_PLANS_WINDOWS;
+    bool is_configuration = e->plans == BATS_PLANS_CONFIGURATIONS;
+    if (e->n_clusters + 6 > BATS_TABLE_COLUMNS)
         return false;
     for (size_t i = 0; i < e->n_clusters; i++)
         bats_append(text, sizeof text, "\t%s", e->clusters[i].name);
-    bats_table_add(&table, "%s\tends in%s", text,
+    bats_table_add(&table, "%s%s\tends in%s", text,
+                   is_configuration ? "\twindows" : "",
                    o->sampled ? "\tat latest\tcost\tat most" : "\tcost");
     for (size_t k = 0; k < o->n; k++) {
         const struct bats_schedule *s = &o->list[k];
@@ -292,8 +175,12 @@ static bool print_table(const struct offers *o)
                  bats_offer_name(s->offer));
         for (size_t i = 0; i < e->n_clusters; i++)
             append_lots(text, sizeof text, s, i, is_held, &shown);
+        if (is_configuration)
+            bats_append(text, sizeof text, "\t%" PRId64, s->plan.windows);
         bats_append(text, sizeof text, "\t%s",
-                    bats_words_makespan(s->makespan.estimate).s);
+                    s->plan.feasible
+                        ? bats_words_makespan(s->makespan.estimate).s
+                        : "impossible");
         if (o->sampled)
             bats_append(text, sizeof text, "\t%s",
                         s->is_bounded ? bats_words_makespan(s->makespan.high).s
@@ -308,12 +195,12 @@ static bool print_table(const struct offers *o)
     if (bats_table_width(&table) > o->width)
         return false;
     bats_table_print(o->out, &table);
-    if (is_held)
+    if (e->plans == BATS_PLANS_ALLOCATION)
         bats_words_wrap(o->out,
                         "\nThe job holds these machines until the bag is "
                         "empty, and is billed for them.",
                         0, 0, o->width);
-    else if (shown.rest > 0)
+    else if (!is_held && shown.rest > 0)
         say_lots(o->out, &shown, o->width);
     return true;
 }
@@ -373,9 +260,7 @@ void bats_schedules_print(FILE *out, const struct bats_estimator *e,
     struct offers o = {out, e, schedules, n, width, false};
     for (size_t k = 0; k < n; k++)
         o.sampled = o.sampled || schedules[k].is_bounded;
-    if (e->plans == BATS_PLANS_CONFIGURATIONS)
-        print_configurations(&o);
-    else if (!print_table(&o))
+    if (!print_table(&o))
         print_list(&o);
     double sure = 3 * bats_estimate_confidence(e) - 2;
     if (o.sampled && sure > 0)

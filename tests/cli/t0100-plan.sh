@@ -68,46 +68,17 @@ ok 'clusters without a runtime are left out, and named'
 clusters 12
 plan $table32
 test ! -s err
-grep -Eq '^1 cheapest +slow 4 +61 +2d13h +732 +-1$' out
-grep -Eq '^3 cheapest\+20% +slow 32, fast 1 +8 +7h22m +864 +-60$' out
-grep -Eq '^4 fastest-20% +slow 32, fast 17 +5 +4h58m +1500 +32 +96$' out
-grep -Eq '^6 fastest +slow 32, fast 32 +4 +3h48m +1920 +3 +9$' out
+grep -Eq '^1 cheapest +4 +- +61 +2d13h +732$' out
+grep -Eq '^3 cheapest\+20% +32 +1 +8 +7h22m +864$' out
+grep -Eq '^4 fastest-20% +32 +17 +5 +4h58m +1500$' out
+grep -Eq '^6 fastest +32 +32 +4 +3h48m +1920$' out
 ok 'the published schedules'
-tr '\n' ' ' <out | tr -s ' ' >flat
-grep -qF 'fastest-20%: 32 tasks may not fit, since no task is divided: 96 SU more make it slow 32, fast 19 for 5 windows.' flat
-grep -qF 'fastest: 3 tasks may not fit, since no task is divided: 9 SU put aside pay for the machines that end them.' flat
-ok 'and what may go wrong with them'
-
-# 4 h: 61 machines, 32 of 3 and 29 of 12.
-plan $table32 --deadline 4h --json
-holds '.configuration == {slow: 32, fast: 29} and .cost == "1776"' out
-exits 5 'cannot be done in 3h; .* take 3h48m' plan $table32 --deadline 3h
-grep -q '^machines  slow 32, fast 32$' out
-ok 'a deadline: the cheapest schedule that meets it, else the earliest end, exit 5'
-
-# ---- the frontier ----
-
-# a: 4 tasks a window for 3; b: 12 for 10; 12 tasks. See test_frontier.c.
-ini '[cluster a]; ranks = 1; charge = 3' '[cluster b]; ranks = 2; charge = 10' \
-    >small.ini
-small() {
-    plan --tasks 12 --runtime a=15m,b=5m -c small.ini --frontier "$@"
-}
-small
-test "$(sed 1d out | xargs)" = '9 3h 3 a 1 10 1h 1 b 1 13 45m 1 a 1, b 1'
-small --csv
-printf '%s\n' cost,makespan_s,windows,price_per_window,a,b \
-    9,10800.000000,3,3,1,0 10,3600.000000,1,10,0,1 \
-    13,2700.000000,1,13,1,1 | cmp -s - out
-small --json
-jq -c '.complete, .frontier[]' out >points
-consists points true \
-    '{"cost":"9","makespan_s":10800,"windows":3,"price_per_window":"3","configuration":{"a":1,"b":0}}' \
-    '{"cost":"10","makespan_s":3600,"windows":1,"price_per_window":"10","configuration":{"a":0,"b":1}}' \
-    '{"cost":"13","makespan_s":2700,"windows":1,"price_per_window":"13","configuration":{"a":1,"b":1}}'
-ok 'the frontier, for people, as comma-separated values, and in JSON'
-
-# ---- a profile ----
+plan $table32 --json
+holds '.schedules[3] | .delta_n == 32 and .cushion == "96" and
+    .with_cushion == {slow: 32, fast: 19}' out
+holds '.schedules[5] | .delta_n == 3 and .cushion == "9" and
+    has("with_cushion") == false' out
+ok 'and what may go wrong with them, as JSON'
 
 # 7 tasks on both clusters, fast = 10 s + slow / 2; 2 on slow alone: 9 of 40
 # are done. Means: slow (100 + ... + 160 + 90 + 110) / 9 = 123.3, fast 71.7 s.
@@ -139,17 +110,15 @@ ok 'a profile: what is left, and what is known'
 # 137.0; chi2_8(0.05) = 2.733: the deviation is 40.1 at most. sigma_agg^2 =
 # 137.0^2 + 137.0 / 109.6 x 40.1^2 - 109.6^2 = 93.6^2; 31 x 137.0 + 1.28
 # sqrt(31) 93.6 = 4916 s = 1h22m, in window 9.
-grep -Eq '^1 cheapest +slow 1 +7-9 +1h4m-1h22m +21-27 +-3$' out
-grep -q 'May take 9 windows and 27 SU' out
-grep -q 'upper bound that holds in 70 % of all cases' out
+grep -Eq '^1 cheapest +1 +- +7 +1h4m +1h22m +21 +27$' out
+grep -q 'At latest, at most: this holds in 70 % of all cases' out
 ok 'with intervals, and what they may cost'
 # 31 / (4 / 123.3 + 4 / 71.7) = 351 s would just do for machines that divide
 # tasks; the last of eight tasks takes longer.
 sed 's/"window_s": 600/"window_s": 360/' profile.json >tight.json
 plan tight.json
-grep -Eq '^4 fastest +slow 4, fast 4 +1-' out
-grep -q 'Will probably take 2 windows and 120 SU' out
-ok 'a schedule that its windows are hardly enough for says so'
+grep -Eq '^4 fastest +4 +4 +1 +6m[0-9]*s +[0-9ms]* +60 +120$' out
+ok 'a schedule that its windows are hardly enough for may cost a further one'
 plan profile.json --confidence 0.99
 grep -q 'in 97 % of all cases' out
 plan profile.json --budget 24 --json

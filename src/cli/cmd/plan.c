@@ -96,18 +96,6 @@ static void print_json(const struct answer *a)
     bats_look_json(bats_json_whole(object, bad), JSON_INDENT(2));
 }
 
-static void print_at_risk(int64_t delta_n, bool feasible)
-{
-    if (delta_n <= 0)
-        printf("at risk   none: there is room for %" PRId64 " more tasks\n",
-               -delta_n);
-    else
-        printf("at risk   %" PRId64 ": %s\n", delta_n,
-               feasible ? "these tasks may need a further window, since no "
-                          "task is divided"
-                        : "these tasks are left undone");
-}
-
 static void print_chosen(const struct answer *a)
 {
     const struct bats_estimator *e = a->e;
@@ -125,8 +113,6 @@ static void print_chosen(const struct answer *a)
     if (is_configuration)
         printf(", %s per window", bats_words_money(p->price, e->currency).s);
     putchar('\n');
-    if (is_configuration)
-        print_at_risk(a->chosen.delta_n, p->feasible);
 }
 
 static void print_head(const struct answer *a)
