@@ -17,9 +17,7 @@
 #include "util/grow.h"
 #include "util/text.h"
 
-#define SPARE 1.05      /* a request above what was used */
-#define WORTHWHILE 0.95 /* of the cost: a proposal must be cheaper */
-#define SEEN 100000     /* most tasks of the bag that are looked at */
+#define SEEN 100000 /* most tasks of the bag that are looked at */
 
 /* ---- runtimes ---- */
 
@@ -131,37 +129,25 @@ static void propose(const struct bats_learner *l,
                     uint32_t past_kind, const struct kind *kind, double factor,
                     struct bats_text *text)
 {
-    const struct bats_past_size *list = l->past.sizes;
-    double again, price, best_again = 0;
-    double now = bats_size_cost(list, l->past.n_sizes, past_kind,
-                                kind->asked_kib, factor, &again);
-    double best = INFINITY;
-    int64_t best_kib = 0, slots = 1;
-    for (size_t i = 0; i < l->past.n_sizes; i++) {
-        int64_t kib = (int64_t)ceil((double)list[i].used_kib * SPARE);
-        double share;
-        if (list[i].kind != past_kind)
-            continue;
-        slots = list[i].slots > slots ? list[i].slots : slots;
-        double cost = bats_size_cost(list, l->past.n_sizes, past_kind, kib,
-                                     factor, &share);
-        if (cost >= 0 && (cost < best || (cost <= best && kib < best_kib))) {
-            best = cost;
-            best_kib = kib;
-            best_again = share;
-        }
-    }
-    size_t c = cheapest(file, slots, &price);
-    if (now < 0 || best > WORTHWHILE * now || best_kib >= kind->asked_kib)
+    struct bats_size_choice best;
+    int64_t slots = 1;
+    double price;
+    if (!bats_size_best(l->past.sizes, l->past.n_sizes, past_kind,
+                        kind->asked_kib, factor, &best))
         return;
-    bats_money before = (bats_money)llround(now * price * kind->tasks);
-    bats_money after = (bats_money)llround(best * price * kind->tasks);
+    for (size_t i = 0; i < l->past.n_sizes; i++)
+        if (l->past.sizes[i].kind == past_kind &&
+            l->past.sizes[i].slots > slots)
+            slots = l->past.sizes[i].slots;
+    size_t c = cheapest(file, slots, &price);
+    bats_money before = (bats_money)llround(best.now * price * kind->tasks);
+    bats_money after = (bats_money)llround(best.cost * price * kind->tasks);
     bats_text_format(
         text, "memory of %s, on %s: %s: %s; %s", name,
         file->sections[c].model.cluster.name, size_of(kind->asked_kib).s,
-        bats_words_money(before, file->currency).s, size_of(best_kib).s);
-    if (best_again > 0)
-        bats_text_format(text, " with %.2g %% tried again", 100 * best_again);
+        bats_words_money(before, file->currency).s, size_of(best.kib).s);
+    if (best.again > 0)
+        bats_text_format(text, " with %.2g %% tried again", 100 * best.again);
     bats_text_format(text, ": %s\n",
                      bats_words_money(after, file->currency).s);
 }

@@ -242,6 +242,10 @@ bool bats_known_need(const struct bats_known_needs *k, int64_t number,
     *need = (struct bats_need){.cores = (uint32_t)number_at(row, 0),
                                .gpus = (uint32_t)number_at(row, 1),
                                .memory_kib = number_at(row, 2)};
+    const char *limit = json_string_value(json_array_get(row, 3));
+    if (limit != NULL &&
+        bats_duration_parse(limit, &need->limit, &bats_why) < 0)
+        need->limit = 0;
     return row != NULL;
 }
 

@@ -94,7 +94,8 @@ char *bats_place_find(const char *run);
 
 /* All zero: no needs are recorded. */
 struct bats_known_needs {
-    const json_t *list;   /* [cores, GPUs, KiB] by category; or NULL */
+    const json_t *list;   /* [cores, GPUs, KiB, limit of a task of an open bag
+                           * (a duration)] by category; or NULL */
     const json_t *stocks; /* the same by machine, of a node; and its nodes */
     const json_t *names;  /* of categories; or NULL */
     int64_t *category;    /* by number - 1; NULL: all in category 0 */

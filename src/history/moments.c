@@ -1,7 +1,6 @@
 #include "history/moments.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +9,7 @@
 
 #define SAMPLE 1024
 #define PER_OCTAVE 8
+#define WORTHWHILE 0.95 /* of the cost: a proposal must be cheaper */
 
 static struct bats_gather_cell *cell_of(struct bats_gather *gather,
                                         uint32_t kind, uint32_t cluster)
@@ -191,4 +191,24 @@ double bats_size_cost(const struct bats_past_size *list, size_t n,
     }
     *again = tasks > 0 ? repeated / tasks : 0;
     return tasks > 0 ? cost / tasks : -1;
+}
+
+bool bats_size_best(const struct bats_past_size *list, size_t n, uint32_t kind,
+                    int64_t asked_kib, double factor,
+                    struct bats_size_choice *best)
+{
+    *best = (struct bats_size_choice){.cost = INFINITY};
+    best->now = bats_size_cost(list, n, kind, asked_kib, factor, &best->again);
+    for (size_t i = 0; i < n; i++) {
+        int64_t kib =
+            (int64_t)ceil((double)list[i].used_kib * BATS_SIZE_SPARE);
+        double again;
+        if (list[i].kind != kind)
+            continue;
+        double cost = bats_size_cost(list, n, kind, kib, factor, &again);
+        if (cost >= 0 &&
+            (cost < best->cost || (cost <= best->cost && kib < best->kib)))
+            *best = (struct bats_size_choice){kib, cost, again, best->now};
+    }
+    return best->cost <= WORTHWHILE * best->now && best->kib < asked_kib;
 }

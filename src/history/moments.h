@@ -8,6 +8,7 @@
 #ifndef BATS_HISTORY_MOMENTS_H
 #define BATS_HISTORY_MOMENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,11 +36,27 @@ struct bats_past_size {
  * rows. */
 int64_t bats_size_class(int64_t kib);
 
-/* Mean machine-seconds of a task of this kind that asks for so much. *again:
- * the share of tasks that are tried again. < 0: not known. */
+/* Mean machine-seconds of a task of this kind that asks for so much, > 0.
+ * *again: the share of tasks that are tried again. < 0: not known. */
 double bats_size_cost(const struct bats_past_size *list, size_t n,
                       uint32_t kind, int64_t asked_kib, double factor,
                       double *again);
+
+#define BATS_SIZE_SPARE 1.05 /* a request above what was used */
+#define BATS_SIZE_FACTOR 2   /* usual factor */
+
+struct bats_size_choice {
+    int64_t kib;
+    double cost, again; /* as of bats_size_cost */
+    double now;         /* the cost of what is asked for */
+};
+
+/* Finds the cheapest request, of those a twentieth above what some task of this
+ * kind has used. False: it is no smaller, saves less than 5 %, or costs are not
+ * known. */
+bool bats_size_best(const struct bats_past_size *list, size_t n, uint32_t kind,
+                    int64_t asked_kib, double factor,
+                    struct bats_size_choice *best);
 
 /* Runtimes in seconds, logarithms natural. */
 struct bats_moments {

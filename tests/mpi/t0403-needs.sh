@@ -214,14 +214,26 @@ ok '--retry-time: a task that was stopped is tried again with more time'
 # and would take a slot each with what they use.
 hold='{ head -c 50M /dev/zero; sleep 1.2; } | tail -n 1 >/dev/null'
 printf '%s\n' '#BATS class=a memory=400M' "$hold" "$hold" >bag
-SLURM_MEM_PER_NODE=500 bats 5 bag --memory-limit --record sizes.bats
+SLURM_MEM_PER_NODE=500 bats 5 bag --memory-limit --record sizes.bats \
+    --timeout 1m --time-scale 2
 "$BATS_MPI" tasks --sizes sizes.bats >sizes
-grep -qE '^a +2 +400M +[56][0-9]M +[56][0-9]M +[56][0-9]M +[56][0-9]M +0\.' sizes
+grep -qE '^a +2 +400M( +[56][0-9]M){4} +- +0\.' sizes
+grep -qE '^a +2 +30s( +1\.[2-9][0-9]*s){4}$' sizes
 "$BATS_MPI" tasks --sizes --json sizes.bats >report
 spent=$(sql sizes.bats 'SELECT sum(cost) / 1e6 FROM task_now')
+jq 'select(.asked_kib)' report >memory
 holds ".class == \"a\" and .tasks == 2 and .asked_kib == 409600 and
-    (.saves / $spent - 4 * (0.8 - 0.25) | fabs) < 1e-9"
-ok 'tasks --sizes: asked, used, and what less would have saved'
+    (.saves / $spent - 4 * (0.8 - 0.25) | fabs) < 1e-9" memory
+holds '(.asked_s == 30) and .enough_s > 1.2 and .enough_s < 30' \
+    <(jq 'select(.asked_s)' report)
+ok 'tasks --sizes: asked, used, and what less would have saved; the same of time'
+for i in {1..130}; do printf '%s\n' "#BATS class=c$i" true; done >many
+bats 5 many
+"$BATS_MPI" tasks --sizes many >sizes
+test "$(grep -c '^c[0-9]* ' sizes)" = 100
+grep -qx '\.\.\. 30 more' sizes
+test "$("$BATS_MPI" tasks --sizes --json many | grep -c asked_s)" = 130
+ok 'it says how many rows it does not show; --json shows all'
 
 # Six tasks use 50M of the 400M that they ask for, and one 180M. On machines of
 # 500M and 4 slots all of them ask for 0.8 of a machine, and need 0.4.
@@ -237,8 +249,12 @@ ini '[run]; currency = SU' \
     '[cluster all]; ranks = 1-4; machine = node; charge = 1000; max = 2' \
     >clusters
 past='--clusters clusters --history past.db'
-SLURM_MEM_PER_NODE=500 bats 5 bag --history past.db --no-record
+SLURM_MEM_PER_NODE=500 bats 5 bag --history past.db --record past.bats
 "$BATS_MPI" plan bag $past >plan
+"$BATS_MPI" tasks --sizes past.bats | awk '$2 == 7 && $3 == "400M" {
+    print "; " $7 ($8 == "-" ? ":" : " with " $8 " % tried again:") }' >same
+test -s same
+grep -qFf same plan
 grep -qE '^memory of a, on all: 400M: [0-9.]+ SU; [0-9]+M( with [0-9.]+ % tried again)?: [0-9.]+ SU$' plan
 test "$(sql past.db 'SELECT sum(tasks), min(asked_kib), max(asked_kib)
     FROM memory')" = '7|409600|409600'

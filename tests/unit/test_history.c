@@ -273,6 +273,15 @@ TEST(what_a_request_costs_is_shares_times_tries)
                 (30 * 0.25 + 20 * (0.25 + 0.25 + 0.4)) / 4, 1e-9);
     assert_near(again, 0.25, 1e-9);
     assert_true(bats_size_cost(list, 4, 9, 100, 2, &again) < 0);
+    /* All four fit 315; 105, 210 and 420 for the large one cost more. */
+    struct bats_size_choice best;
+    assert_true(bats_size_best(list, 3, 7, 800, 2, &best));
+    assert_int_equal(best.kib, 315);
+    assert_near(best.cost, 50 * 0.315 / 4, 1e-9);
+    assert_near(best.now, 50 * 0.8 / 4, 1e-9);
+    assert_false(bats_size_best(list, 3, 7, 330, 2, &best)); /* not 5 % */
+    assert_true(bats_size_best(list, 3, 7, 332, 2, &best));
+    assert_false(bats_size_best(list, 4, 9, 800, 2, &best));
 }
 
 TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)

@@ -20,8 +20,6 @@
 #include "report/words.h"
 #include "util/json.h"
 
-#define RETRY_MEMORY 2 /* --retry-memory, for proposals */
-
 struct answer {
     const struct bats_settings *set;
     struct bats_estimator *e; /* that of x */
@@ -303,7 +301,7 @@ static void ask_history(struct answer *a, const struct bats_bagfile *bag)
     struct bats_learner *past = &a->past;
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
     double factor =
-        set->run.retry_memory > 0 ? set->run.retry_memory : RETRY_MEMORY;
+        set->run.retry_memory > 0 ? set->run.retry_memory : BATS_SIZE_FACTOR;
     bats_learner_init(past, set, bag, NULL);
     for (size_t i = 0; i < a->file->n_sections; i++)
         clusters[i] = a->file->sections[i].model.cluster;
