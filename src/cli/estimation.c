@@ -110,6 +110,14 @@ static bats_time expected_of(const struct bats_profile_cluster *c,
     return now > 0 ? now : c->expected;
 }
 
+/* The file says that machines have other slots than those sampled, so other
+ * tasks fit. */
+static bool differs(const struct bats_cluster_section *section, double slots)
+{
+    return section->by_node && section->model.stock.cores > 0 &&
+           bats_stock_slots(&section->model.stock) != slots;
+}
+
 int bats_estimation_from_profile(struct bats_estimation *x,
                                  const struct bats_profile *profile,
                                  const struct bats_clusters_file *file,
@@ -146,6 +154,14 @@ int bats_estimation_from_profile(struct bats_estimation *x,
             x->runtimes[i].mean = 0;
             continue;
         }
+        if (differs(&file->sections[number], c->slots))
+            return bats_error_at(
+                err, file->path, file->sections[number].line,
+                "cluster '%s' has %g slots, and had %g when "
+                "it was sampled",
+                c->cluster.name,
+                bats_stock_slots(&file->sections[number].model.stock),
+                c->slots);
         const struct bats_cluster *now = &file->sections[number].model.cluster;
         x->clusters[i].charge = now->charge;
         if (now->max != UINT32_MAX)

@@ -277,6 +277,12 @@ left=$(sed -n 's/^\([0-9]*\) tasks left after .*/\1/p' out)
 grep ' fastest ' plan | cmp - <(grep ' fastest ' out)
 "$BATS_MPI" plan wide.profile --json >report
 holds "(.schedules[-1].makespan_s / ($left * 600) - 1 | fabs) < 0.1"
+for wrong in '--cores 2' '--memory 1G' '--gpus 1'; do
+    exits 2 'a profile says itself what tasks need' "$BATS_MPI" plan wide.profile $wrong 2>err
+done
+ini '[cluster all]; machine = node; charge = 1; slots = 8' >eight
+exits 2 "eight:1: cluster 'all' has 8 slots, and had 4 when it was sampled" \
+    "$BATS_MPI" plan wide.profile --clusters eight 2>err
 ok 'schedules of a sample, and plan: as many tasks at a time as fit on a node'
 
 # ---- what is seen of a task that waits for room ----

@@ -67,6 +67,10 @@ int cmd_plan_check(struct bats_settings *set, struct bats_error *err)
     else if (set->runtime || set->tasks)
         return bats_refuse(
             err, "a profile says itself what --runtime and --tasks say");
+    else if (set->run.need.cores > 0 || set->run.need.gpus > 0 ||
+             set->run.need.memory_kib > 0)
+        return bats_refuse(err, "a profile says itself what tasks need; "
+                                "--cores, --memory and --gpus are for a bag");
     else if (set->run.window > 0 && !set->clusters)
         return bats_refuse(err, "--window needs --clusters FILE: another "
                                 "window is charged differently");
@@ -310,7 +314,7 @@ static void ask_history(struct answer *a, const struct bats_bagfile *bag)
     if (set->points && !past->believes)
         bats_die(BATS_EINPUT, "the history knows nothing of these tasks");
     if (set->points)
-        bats_learner_list(stdout, past, clusters, a->file->window);
+        bats_learner_list(stdout, past, a->file);
 }
 
 /* Counts the tasks (--tasks N, or a bag), and reads their dependencies. */
