@@ -193,7 +193,8 @@ OPTIONAL_SRC := $(shell grep -rl --include='*.c' BATS_HAVE_ src tests/unit)
 OPTIONAL_LIBS := $(foreach l,$(OPTIONAL),$(call library_libs,$(l)))
 ALL_CFLAGS = -std=c11 -MMD -MP $(CFLAGS)
 ifeq ($(DEVELOPER),1)
-ALL_CFLAGS += -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Werror
+ALL_CFLAGS += -Wall -Wextra -Wno-unused-parameter -Wshadow -Wconversion \
+	-Wmissing-prototypes -Werror
 endif
 ifneq ($(SANITIZE),)
 ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer \

@@ -50,8 +50,6 @@ static void enter(enum phase phase)
 static void on_event(void *context, bats_time now,
                      const struct bats_event *event)
 {
-    (void)context;
-    (void)event;
     if (world.phase == JOINS && now > 0)
         enter(RUN);
     if (world.phase == RUN && world.to_begin == 0)
@@ -62,8 +60,6 @@ static void on_event(void *context, bats_time now,
 static void on_command(void *context, bats_time now,
                        const struct bats_command *c)
 {
-    (void)context;
-    (void)now;
     if (c->type == BATS_COMMAND_RUN && c->replica == 0 && world.to_begin > 0)
         world.to_begin--;
 }

@@ -139,7 +139,6 @@ static double mean_so_far(void)
 
 static void hear(void *context, bats_time now, const struct bats_event *e)
 {
-    (void)context;
     if (e->type == BATS_EVENT_PREEMPTED && w.left > 0)
         note(e->machine, now, false);
     if (e->type != BATS_EVENT_DONE)
@@ -155,7 +154,6 @@ static void hear(void *context, bats_time now, const struct bats_event *e)
 
 static void see(void *context, bats_time now, const struct bats_command *c)
 {
-    (void)context;
     if (c->type == BATS_NOTICE_CHARGE && w.began < 0)
         w.charged += (double)c->amount;
     if (c->type != BATS_COMMAND_RUN)

@@ -159,7 +159,6 @@ static int connect(struct bats_error *err)
 
 static void hear(void *context, bats_time now, const struct bats_event *event)
 {
-    (void)context;
     uint32_t f = event->task / montage.n;
     if (event->type == BATS_EVENT_DONE)
         user.done[f] += now <= user.purses[f].deadline;
@@ -168,8 +167,6 @@ static void hear(void *context, bats_time now, const struct bats_event *event)
 
 static void obey(void *context, bats_time now, const struct bats_command *c)
 {
-    (void)context;
-    (void)now;
     if (c->type == BATS_COMMAND_RUN)
         user.begun[c->task] = 1;
 }

@@ -49,8 +49,6 @@ static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     struct memory *m = self;
-    (void)s;
-    (void)err;
     m->deadline = (double)o->goal.deadline;
     m->is_greedy = o->policy == &greedy;
     return 0;
@@ -87,15 +85,11 @@ static void start(void *self, const struct state *s,
                   const struct policy_sample *sample,
                   struct policy_start *start)
 {
-    (void)self;
-    (void)s;
-    (void)sample;
     start->machines[CHEAP] = MACHINES;
 }
 
 static bool renew(void *self, const struct state *s, uint32_t machine)
 {
-    (void)self;
     return !s->machines[machine].marked;
 }
 
@@ -103,25 +97,18 @@ static bool renew(void *self, const struct state *s, uint32_t machine)
 static enum bats_idle refuses(void *self, const struct state *s,
                               uint32_t machine)
 {
-    (void)self;
     return s->machines[machine].marked ? BATS_IDLE_LEAVING : BATS_IDLE_NOT;
 }
 
 static bool refill(void *self, const struct state *s,
                    const struct occasion *why)
 {
-    (void)self;
-    (void)s;
-    (void)why;
     return true;
 }
 
 static bool wants(void *self, const struct state *s,
                   const struct occasion *why)
 {
-    (void)self;
-    (void)s;
-    (void)why;
     return true;
 }
 
@@ -129,8 +116,6 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
                 bool *is_new, struct policy_plan *plan, struct bats_error *err)
 {
     struct memory *m = self;
-    (void)why;
-    (void)err;
     look(m, s);
     *is_new = true;
     plan->confirms = true;

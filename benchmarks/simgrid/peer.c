@@ -44,8 +44,6 @@ static struct {
 static void note_order(void *context, bats_time now,
                        const struct bats_command *command)
 {
-    (void)context;
-    (void)now;
     if (command->type == BATS_COMMAND_RUN)
         world.order[world.n_ordered++] = command->task;
 }
@@ -79,8 +77,6 @@ static double run_ours(unsigned long seed, bool note)
 
 static void worker(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
     while (world.next < world.n_tasks)
         sg_actor_execute((double)world.work[world.order[world.next++]]);
 }
@@ -106,8 +102,6 @@ static double run_theirs(void)
 /* The actor that runs bag after bag. */
 static void director(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
     for (long run = 1; run <= world.runs; run++) {
         draw_work(world.work, world.n_tasks, (unsigned long)run);
         double makespan = run_ours((unsigned long)run, true);

@@ -140,7 +140,6 @@ static int admit(void *context, const struct bats_worker_job *job,
                  uint32_t *machine, bats_time *age, struct bats_error *why)
 {
     struct bats_welcome *w = context;
-    (void)age;
     for (uint32_t k = 0; k < job->n_ranks; k++) {
         machine[k] = free_machine(w, w->machines, &job->ranks[k]);
         if (machine[k] < w->platform.n_machines) {

@@ -128,7 +128,6 @@ static int make_end(const struct bats_estimator *e, const struct end *end,
                               .is_bounded =
                                   estimate_is_bounded(e, end->machines)};
     double price = price_of(e, end->machines), window = (double)e->window;
-    (void)err;
     s.plan.price = (bats_money)fmin(ceil(price), 0x1p62);
     s.plan.cost = rounded_up(end->cost);
     s.plan.windows = (int64_t)ceil(s.makespan.estimate / window);

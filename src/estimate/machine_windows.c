@@ -234,7 +234,6 @@ static int make_end(const struct bats_estimator *e, const struct end *end,
     struct bats_schedule s = {.offer = offer};
     struct purchase p;
     struct bag bag;
-    (void)err;
     make_bag(e, false, &bag);
     solve(&bag, end->aim, &p);
     set_plan(&bag, &p, &s);

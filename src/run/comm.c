@@ -155,7 +155,6 @@ static volatile sig_atomic_t last_status;
 
 static void leave_at_once(int signal)
 {
-    (void)signal;
     _exit(last_status);
 }
 
@@ -219,7 +218,6 @@ static bool has_repeated(struct bats_comm *comm)
 /* MPI makes progress only when called, and the main thread may not call it. */
 static void *beat(void *unused)
 {
-    (void)unused;
     pthread_mutex_lock(&heart.lock);
     while (rest(heart.beat_us)) {
         bats_comm_lock();

@@ -168,8 +168,6 @@ static int gateway_send(struct bats_comm *comm, int rank,
                         struct bats_text *packet, bool matched,
                         struct bats_error *err)
 {
-    (void)rank;
-    (void)matched;
     int rc = hand_up(gateway_of(comm), 0, packet->bytes, packet->n, err);
     bats_text_release(packet);
     return rc;

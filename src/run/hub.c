@@ -411,7 +411,6 @@ static int hub_receive(struct bats_comm *comm, int *from, const void **bytes,
                        size_t *n, struct bats_error *err)
 {
     struct hub *h = hub_of(comm);
-    (void)err;
     for (int i = 0; i < 2; i++) {
         if (take_turns(h, from, bytes, n) > 0)
             return 1;
@@ -428,8 +427,6 @@ static int hub_send(struct bats_comm *comm, int rank, struct bats_text *packet,
                     bool matched, struct bats_error *err)
 {
     struct rank *to = &hub_of(comm)->ranks[rank];
-    (void)matched;
-    (void)err;
     struct bats_hub_job *job = to->job;
     if (job != NULL && job->wire.fd >= 0) {
         if (!bats_wire_put(&job->wire, to->rank, packet->bytes, packet->n))

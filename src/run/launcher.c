@@ -192,13 +192,12 @@ static void note(int signal)
 
 static void note_drain(int signal)
 {
-    (void)signal;
     drain = 1;
 }
 
+/* Ends a sleep. */
 static void wake(int signal)
 {
-    (void)signal; /* ends a sleep */
 }
 
 static struct {

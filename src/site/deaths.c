@@ -18,8 +18,6 @@ static void note(size_t handler, pmix_status_t status,
                  pmix_info_t results[], size_t n_results,
                  pmix_event_notification_cbfunc_fn_t done, void *context)
 {
-    (void)handler, (void)status, (void)source;
-    (void)results, (void)n_results;
     for (size_t i = 0; i < n_info; i++) {
         if (!PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) ||
             info[i].value.type != PMIX_PROC)
@@ -55,7 +53,6 @@ bool bats_deaths_listen(int n_ranks)
 
 static void deregistered(pmix_status_t status, void *context)
 {
-    (void)status, (void)context;
     atomic_store(&asking, false);
 }
 
@@ -87,7 +84,6 @@ bool bats_deaths_known(int rank)
 
 bool bats_deaths_listen(int n_ranks)
 {
-    (void)n_ranks;
     return false;
 }
 
@@ -97,7 +93,6 @@ void bats_deaths_ask(void)
 
 bool bats_deaths_known(int rank)
 {
-    (void)rank;
     return false;
 }
 

@@ -156,13 +156,13 @@ static int ask_limits(struct bats_allocation *a, struct bats_error *err)
     return 0;
 }
 
+/* The site defines what a slot is: threads do not count. */
 static int ask(double threads_per_core, struct bats_allocation *a,
                struct bats_error *err)
 {
     const char *restarted = getenv("RESTARTED");
     char *answer;
     int rc = ask_hosts(a, err);
-    (void)threads_per_core; /* the site defines what a slot is */
     a->life = restarted != NULL && atoi(restarted) > 0;
     if (rc == 0)
         rc = ask_limits(a, err);

@@ -42,7 +42,6 @@ static void ask_rules(struct bats_argv *argv)
 static int read_rules(const char *text, struct bats_job_rules *r,
                       struct bats_error *err)
 {
-    (void)err;
     const char *at = bats_answer_behind(text, "flush_time=");
     int64_t flush_s = at != NULL ? bats_answer_seconds(at) : FLUSH_S;
     *r = (struct bats_job_rules){

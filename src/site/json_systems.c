@@ -207,11 +207,11 @@ int bats_flux_read_job(const char *json, struct bats_allocation *a,
     return rc;
 }
 
+/* Flux counts cores. */
 static int ask_flux(double threads_per_core, struct bats_allocation *a,
                     struct bats_error *err)
 {
     char *answer;
-    (void)threads_per_core; /* Flux counts cores */
     int rc = bats_ask(&answer, err, "flux jobs --json %s", a->job);
     if (rc < 0)
         return BATS_ESYS;

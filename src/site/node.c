@@ -44,7 +44,6 @@ static void ask_pmix(struct bats_node *node)
 
 static void ask_pmix(struct bats_node *node)
 {
-    (void)node;
 }
 
 #endif

@@ -411,7 +411,6 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
 static void cancelled(struct bats_queue *j, int rc, const char *answer,
                       const struct bats_error *why, int64_t now_us)
 {
-    (void)answer;
     for (size_t i = 0; i < j->n_told; i++) {
         struct job *job = &j->jobs[j->told[i]];
         if (job->state != NONE) /* if it does not end, cancel it again */
@@ -447,7 +446,6 @@ static void say_late(struct bats_queue *j, int64_t now_us)
 static void billed(struct bats_queue *j, int rc, const char *answer,
                    const struct bats_error *why, int64_t now_us)
 {
-    (void)why;
     struct bats_job_bill b;
     while (rc > 0 && j->o.system->jobs->read_bills(&answer, &b))
         for (uint32_t i = 0; i < j->o.n; i++)

@@ -143,7 +143,6 @@ double bats_slurm_read_billed(const char *text)
 int bats_slurm_read_partition(const char *text, struct bats_allocation *job,
                               struct bats_error *err)
 {
-    (void)err;
     char name[BATS_NODE_PARTITION];
     if (!bats_slurm_begins(text, "PartitionName", name, sizeof name))
         return 0;
@@ -157,7 +156,6 @@ int bats_slurm_read_partition(const char *text, struct bats_allocation *job,
 int bats_slurm_read_nodes(const char *text, struct bats_allocation *job,
                           struct bats_error *err)
 {
-    (void)err;
     char name[BATS_NODE_HOST];
     for (const char *line = text; line != NULL;
          line = bats_answer_next(line)) {

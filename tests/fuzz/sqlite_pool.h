@@ -75,7 +75,6 @@ static int pool_round(int n)
 
 static int pool_begin(void *context)
 {
-    (void)context;
     return SQLITE_OK;
 }
 

@@ -14,7 +14,6 @@ static int ask(double threads_per_core, struct bats_allocation *a,
         .partition = "long", .source = "Pool: 3 per CPU and hour"};
     struct bats_allocation_node node = {
         .part = 0, .cpus = 8, .whole = true, .rate = 3 * 8};
-    (void)threads_per_core;
     a->end_s = 1795262787;
     if (getenv("POOL_IS_DOWN") != NULL)
         return bats_error_set(err, BATS_ESYS, "nobody answers");

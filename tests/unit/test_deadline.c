@@ -20,7 +20,6 @@ static void count_late(void *context, const struct bats_sched *sched)
     size_t n;
     const struct bats_decision *d = bats_sched_decisions(sched, &n);
     struct bats_sched_status status;
-    (void)context;
     bats_sched_status(sched, &status);
     deadline = status.deadline;
     n_late = 0;

@@ -34,7 +34,6 @@ static double square(uint32_t i, double x)
 
 static double chance(uint32_t i, double x)
 {
-    (void)x;
     return 100 * (1 + 0.9 * noise(i));
 }
 

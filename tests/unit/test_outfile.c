@@ -63,7 +63,6 @@ static size_t load(const char *name, char *bytes, size_t size)
 
 static void hear(void *context, const char *sentence)
 {
-    (void)context;
     complaints++;
     snprintf(complaint, sizeof complaint, "%s", sentence);
 }

@@ -238,7 +238,6 @@ TEST_WITH(a_second_task_is_refused, set_up, tear_down)
 
 static void on_alarm(int signal)
 {
-    (void)signal;
 }
 
 TEST_WITH(a_signal_ends_the_wait, set_up, tear_down)

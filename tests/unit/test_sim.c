@@ -154,7 +154,6 @@ static void note_runtime(void *context, bats_time now,
                          const struct bats_event *e)
 {
     struct log *log = context;
-    (void)now;
     if (e->type == BATS_EVENT_DONE || e->type == BATS_EVENT_FAILED) {
         bats_time *at = log->first[e->task] ? log->second : log->first;
         at[e->task] = e->runtime;

@@ -78,7 +78,6 @@ static double lognormal10(double x)
 /* The thesis' density, integrated: 4.4.2. */
 static double levy_density(double x, void *unused)
 {
-    (void)unused;
     return sqrt(12 / (2 * M_PI)) * exp(-12 / (2 * x)) / sqrt(x * x * x);
 }
 

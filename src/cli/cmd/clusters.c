@@ -314,7 +314,6 @@ static void save(const struct bats_settings *set,
 
 static int master(enum bats_verb verb, struct bats_settings *set)
 {
-    (void)verb;
     struct bats_clusters_file *clusters = NULL;
     struct bats_survey survey;
     if (set->clusters != NULL &&

@@ -20,7 +20,6 @@ struct printer {
 
 static void complain(void *context, const char *sentence)
 {
-    (void)context;
     bats_tell("%s", sentence);
 }
 

@@ -158,7 +158,6 @@ static void idle(struct state *s, uint32_t id)
 
 static bats_money price_of_next(const struct state *s, uint32_t id)
 {
-    (void)s, (void)id;
     return 0;
 }
 

@@ -7,7 +7,6 @@
 
 void money_set_free(const struct state *s, struct cluster *c)
 {
-    (void)s;
     c->spec.charge = 0;
 }
 

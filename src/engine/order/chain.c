@@ -169,7 +169,6 @@ const struct order order_chain = {
 static struct bats_position next_random(void *self, const struct state *s,
                                         uint32_t slot)
 {
-    (void)self;
     uint32_t machine = s->slots[slot].machine;
     uint32_t ready = bats_bag_ready(&s->bag);
     uint32_t look = ready < LOOK_AHEAD ? ready : LOOK_AHEAD;

@@ -311,7 +311,6 @@ static int init(void *self, const struct state *s,
 {
     struct memory *f = self;
     uint32_t most = 0;
-    (void)s;
     for (uint32_t i = 0; i < o->n_machines; i++)
         most = o->machines[i].slots > most ? o->machines[i].slots : most;
     f->node = NO_NODE;

@@ -354,8 +354,6 @@ static enum bats_idle refuses(void *self, const struct state *s,
 static bool refill(void *self, const struct state *s,
                    const struct occasion *why)
 {
-    (void)self;
-    (void)why;
     return !is_ready(s);
 }
 
@@ -363,8 +361,6 @@ static bool refill(void *self, const struct state *s,
 static bool knows(void *self, const struct state *s,
                   const struct occasion *why)
 {
-    (void)self;
-    (void)why;
     if (!is_ready(s))
         return false;
     for (size_t i = 0; i < s->n_clusters; i++) {
@@ -481,7 +477,6 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
         [OCCASION_CHOSEN] = BATS_REASON_CHOSEN};
     struct work *w = self;
     enum bats_trigger trigger = trigger_of(w, s, why);
-    (void)err;
     if (why->type != OCCASION_WINDOW)
         make_plan(s, w);
     w->is_new = false;

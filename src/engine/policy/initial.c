@@ -12,23 +12,17 @@
 void rr_start(void *self, const struct state *s,
               const struct policy_sample *sample, struct policy_start *all)
 {
-    (void)self;
-    (void)sample;
     for (size_t i = 0; i < s->n_clusters; i++)
         all->machines[i] = s->clusters[i].spec.max;
 }
 
 bool rr_renew(void *self, const struct state *s, uint32_t machine)
 {
-    (void)self;
     return machine_works(s, machine);
 }
 
 bool rr_refill(void *self, const struct state *s, const struct occasion *why)
 {
-    (void)self;
-    (void)s;
-    (void)why;
     return true;
 }
 

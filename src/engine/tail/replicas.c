@@ -84,7 +84,6 @@ static bool learn(void *self, const struct state *s, size_t cluster,
 {
     struct replicas *c = self;
     struct bats_histogram *h = &c->histogram[cluster];
-    (void)s;
     bool ok = bats_histogram_add(h, runtime);
     c->is_news |= (double)runtime >= h->longest;
     return ok;

@@ -136,7 +136,6 @@ static int take_span(void *context, sqlite3_stmt *row, struct bats_error *err)
 {
     struct writing *w = context;
     int64_t end = (int64_t)whole(row, 2) / w->tick, since = end - w->last;
-    (void)err;
     w->last = end;
     put(w->file, whole(row, 0));
     put(w->file, whole(row, 1));

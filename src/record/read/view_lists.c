@@ -72,7 +72,6 @@ int bats_view_next_machine(struct bats_view *v,
                            struct bats_view_machine *machine,
                            struct bats_error *err)
 {
-    (void)err;
     if (v->next_machine == v->n_machines)
         return 0;
     *machine = v->machines[v->next_machine++];
@@ -216,7 +215,6 @@ static int take_tasks(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
     struct work *w = context;
     int64_t at = 0;
-    (void)err;
     json_t *runs = json_loads(bats_view_text(s, 0), 0, NULL);
     for (size_t i = 0; i < json_array_size(runs); i += 2) {
         json_int_t of = json_integer_value(json_array_get(runs, i));
@@ -241,7 +239,6 @@ static int take_state(void *context, sqlite3_stmt *s, struct bats_error *err)
     struct bats_purse_status *p = workflow_of(context, s);
     const char *state = bats_view_text(s, 1);
     bool is_skipped = strcmp(state, "skipped") == 0;
-    (void)err;
     if (p == NULL)
         return 0;
     p->done += strcmp(state, "done") == 0;
@@ -256,7 +253,6 @@ static int take_end(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
     struct bats_purse_status *p = workflow_of(context, s);
     bats_time ended = sqlite3_column_int64(s, 1);
-    (void)err;
     if (p != NULL && p->left == 0 &&
         (p->ended == BATS_NEVER || p->ended < ended))
         p->ended = ended;

@@ -237,7 +237,6 @@ int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
 int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
                         struct bats_error *err)
 {
-    (void)err;
     if (v->next_task == v->n_tasks)
         return 0;
     *task = v->tasks[v->next_task++];
@@ -250,7 +249,6 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
  * Most tasks share one text. */
 static int take_ends(struct bats_view *v, void *unused, struct bats_error *err)
 {
-    (void)unused;
     int rc = bats_db_run(
         &v->db,
         "CREATE TEMP TABLE IF NOT EXISTS ends (seq INTEGER PRIMARY KEY,"

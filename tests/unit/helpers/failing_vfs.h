@@ -55,8 +55,6 @@ static int failing_write(sqlite3_file *f, const void *bytes, int n,
 static int failing_sync(sqlite3_file *f, int flags)
 {
     int rc;
-    (void)f;
-    (void)flags;
     return fails(SQLITE_IOERR_FSYNC, &rc) ? rc : SQLITE_OK;
 }
 
@@ -74,7 +72,6 @@ static sqlite3_vfs *real_vfs;
 static int failing_open(sqlite3_vfs *vfs, sqlite3_filename name,
                         sqlite3_file *file, int flags, int *out)
 {
-    (void)vfs;
     int rc = real_vfs->xOpen(real_vfs, name, file, flags, out);
     struct failing_methods *m = failing_methods;
     if (file->pMethods == NULL)

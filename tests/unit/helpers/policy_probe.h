@@ -16,7 +16,6 @@ static int probe_init(void *self, const struct state *s,
                       struct bats_error *err)
 {
     struct probe *p = self;
-    (void)o;
     p->keeps = calloc(s->n_machines, sizeof *p->keeps);
     return p->keeps ? 0 : bats_no_memory(err);
 }
@@ -30,14 +29,12 @@ static void probe_start(void *self, const struct state *s,
                         const struct policy_sample *sample,
                         struct policy_start *start)
 {
-    (void)self, (void)sample;
     for (size_t i = 0; i < s->n_clusters; i++)
         start->machines[i] = 1;
 }
 
 static bool probe_renew(void *self, const struct state *s, uint32_t machine)
 {
-    (void)self;
     return !s->machines[machine].marked && machine_works(s, machine);
 }
 
@@ -56,7 +53,6 @@ static int probe_plan(void *self, const struct state *s,
 {
     struct probe *p = self;
     size_t best = forecast_most_profitable(s);
-    (void)why, (void)err;
     plan->decision =
         (struct bats_decision){.time = s->now, .reason = BATS_REASON_SAMPLED};
     plan->target[best] = s->clusters[best].spec.max;

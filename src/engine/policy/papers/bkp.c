@@ -178,7 +178,6 @@ static int make_plan(const struct state *s, enum bats_reason reason,
 static void start(void *self, const struct state *s,
                   const struct policy_sample *sample, struct policy_start *all)
 {
-    (void)self;
     initial_start(s, sample, all);
 }
 
@@ -195,7 +194,6 @@ static bool is_news(const struct state *s, const struct occasion *why)
 static bool knows(void *self, const struct state *s,
                   const struct occasion *why)
 {
-    (void)self;
     return is_news(s, why) && (initial_sampled(s) ||
                                (s->n_absent == 0 && initial_window_closes(s)));
 }
@@ -205,7 +203,6 @@ static bool knows(void *self, const struct state *s,
 static bool refill(void *self, const struct state *s,
                    const struct occasion *why)
 {
-    (void)self;
     return why->type == OCCASION_READY ||
            (why->type == OCCASION_LOST && (!s->run.planned || s->run.kept));
 }
@@ -213,7 +210,6 @@ static bool refill(void *self, const struct state *s,
 static bool wants(void *self, const struct state *s,
                   const struct occasion *why)
 {
-    (void)self;
     if (!is_news(s, why))
         return false;
     return s->run.planned ||
@@ -235,7 +231,6 @@ static int make_answer(void *self, const struct state *s,
                        const struct occasion *why, bool *is_new,
                        struct policy_plan *answer, struct bats_error *err)
 {
-    (void)self;
     enum bats_reason reason = reason_of(s, why);
     struct forecast f = forecast_make(s);
     if (reason == BATS_REASON_STALLED) /* the paid windows are of no use */
@@ -311,7 +306,6 @@ static bool all_are_marked(const struct state *s)
  * that are cut off would restart for ever. */
 static bool renew(void *self, const struct state *s, uint32_t machine)
 {
-    (void)self;
     if (s->machines[machine].marked)
         return finishing_is_cheaper(s, machine) ||
                (s->known.height && machine_works(s, machine) &&
@@ -322,7 +316,6 @@ static bool renew(void *self, const struct state *s, uint32_t machine)
 static enum bats_idle refuses(void *self, const struct state *s,
                               uint32_t machine)
 {
-    (void)self;
     return forecast_fits(s, machine) ? BATS_IDLE_NOT : BATS_IDLE_SHORT;
 }
 

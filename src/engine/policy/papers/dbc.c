@@ -419,7 +419,6 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
                 bool *is_new, struct policy_plan *plan, struct bats_error *err)
 {
     struct dbc *d = self;
-    (void)err;
     assign_all(d, s);
     plan->decision = state_decision(s, BATS_REASON_PLANNED);
     plan->decision.feasible = d->tasks == 0;
@@ -450,7 +449,6 @@ static bool is_late(void *self, const struct state *s)
                          const struct bats_sched_options *o,                  \
                          struct bats_error *err)                              \
     {                                                                         \
-        (void)o;                                                              \
         return init(self, s, by_##id, err);                                   \
     }                                                                         \
     const struct bats_policy bats_policy_dbc_##id = {                         \

@@ -10,8 +10,6 @@ static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     struct expert *x = self;
-    (void)s;
-    (void)err;
     x->strategy = o->strategy;
     return 0;
 }
@@ -29,7 +27,6 @@ static void start(void *self, const struct state *s,
 
 static bool renew(void *self, const struct state *s, uint32_t machine)
 {
-    (void)self;
     return s->machines[machine].n_busy > 0;
 }
 

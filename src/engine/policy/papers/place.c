@@ -740,6 +740,5 @@ void place_release(void *self)
 bool place_is_late(void *self, const struct state *s)
 {
     const struct place *p = ((struct place_memory *)self)->place;
-    (void)s;
     return p->is_late && !p->is_dear;
 }

@@ -161,7 +161,6 @@ struct place_memory {
                          const struct bats_sched_options *o,                  \
                          struct bats_error *err)                              \
     {                                                                         \
-        (void)o;                                                              \
         return place_init(self, s, &kind_##id, err);                          \
     }                                                                         \
     const struct bats_policy bats_policy_##id = {                             \
