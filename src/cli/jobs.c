@@ -81,8 +81,7 @@ static int start(const struct bats_settings *set, int *argc, char ***argv,
     uint32_t workers;
     if (read_workers(set->workers, bats_jobs_count(0), &workers, usage) < 0)
         return bats_forked_start(0, rank, err);
-    return bats_forked_start(workers - (set->run.master_works ? 1 : 0), rank,
-                             err);
+    return bats_forked_start(workers, rank, err);
 }
 
 static int work(int rank, const struct bats_settings *set)
@@ -96,7 +95,6 @@ static int work(int rank, const struct bats_settings *set)
 
 static int end_mpi(void *unused, int code)
 {
-    (void)unused;
     bats_mpi_end(code);
     return code;
 }

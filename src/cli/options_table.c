@@ -118,8 +118,6 @@ const struct bats_option bats_options[] = {
     ROW("order", 0, "file|random|longest", CHOICE, AT(order), RUNS | ALLOC,
         RUN),
     ROW("shuf", 0, NULL, FLAG, AT(shuffle), RUNS | ALLOC, RUN),
-    ROW("master-works", 0, NULL, FLAG, AT(run.master_works), RUNS | CLUSTERS,
-        RUN),
     ROW("bind", 0, "none|core|numa", CHOICE, AT(bind), RUNS | ALLOC, RUN),
     ROW("cores", 0, "N", SMALL, AT(run.need.cores), RUN | ALLOC | PLAN, RUN),
     ROW("cpus", 0, "N", SMALL, AT(run.need.cores), RUN | ALLOC | PLAN, RUN),

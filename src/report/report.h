@@ -27,7 +27,6 @@ struct bats_report_settings {
     double time_scale;
     bats_money budget; /* given, or BATS_UNLIMITED; a chosen schedule has its
                           own limit, status.budget */
-    bool master_works;
 };
 
 /* Runtimes of a category. */

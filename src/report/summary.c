@@ -198,16 +198,14 @@ static void print_reserved(FILE *out, const struct bats_report *r)
     bats_money reserved = bats_snapshot_reserved(s, &windows);
     if (!bats_lease_terms(p->billing).in_windows)
         return;
-    labelled(out, "reserved", "%s: %s%s held for %s, parked or not%s%s%s",
+    labelled(out, "reserved",
+             "%s: %s%s held for %s, parked or not; without "
+             "rank 0%s",
              bats_words_money(reserved, p->currency).s,
              p->n_machines == 1 ? "" : "all ",
              bats_words_count(p->n_machines, "machine").s,
              bats_words_count((uint64_t)windows, "window").s,
-             r->settings.master_works ? "" : "; without rank 0",
-             !earlier                   ? ""
-             : r->settings.master_works ? "; without"
-                                        : " and",
-             earlier ? " earlier sessions" : "");
+             earlier ? " and earlier sessions" : "");
 }
 
 /* "92.5 of the budget of 100 SU" */

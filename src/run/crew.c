@@ -37,12 +37,11 @@ static int register_worker(struct bats_crew *crew, int rank,
     return 0;
 }
 
-static int missing(const struct bats_crew *crew, int first,
-                   struct bats_error *err)
+static int missing(const struct bats_crew *crew, struct bats_error *err)
 {
     char ranks[200] = "";
     size_t n = 0;
-    for (int rank = first; rank < crew->comm->size; rank++)
+    for (int rank = 1; rank < crew->comm->size; rank++)
         if (crew->of_rank[rank] == UINT32_MAX && n < sizeof ranks - 20)
             n += (size_t)sprintf(ranks + n, " %d", rank);
     return bats_error_set(err, BATS_ESYS,
@@ -57,11 +56,10 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int await_hellos(struct bats_crew *crew, int first,
-                        struct bats_error *err)
+static int await_hellos(struct bats_crew *crew, struct bats_error *err)
 {
     int64_t start_us = bats_clock_now_us();
-    while (crew->n < (size_t)(crew->comm->size - first)) {
+    while (crew->n < (size_t)(crew->comm->size - 1)) {
         int from;
         const void *bytes;
         size_t n;
@@ -69,7 +67,7 @@ static int await_hellos(struct bats_crew *crew, int first,
         int rc = bats_comm_receive(crew->comm, &from, &bytes, &n, err);
         if (rc == 0) {
             if (bats_clock_now_us() - start_us > GATHER_US)
-                return missing(crew, first, err);
+                return missing(crew, err);
             bats_clock_sleep(BATS_CLOCK_MIN_US);
             continue;
         }
@@ -113,15 +111,13 @@ static void note_process(struct bats_crew *crew, size_t i)
     int rank = crew->ranks[i].rank;
     const struct bats_node *node = &crew->nodes[rank];
     crew->workers[i].pidfd = -1;
-    if (rank == 0 || node->pid_space == 0 ||
-        node->pid_space != crew->nodes[0].pid_space)
+    if (node->pid_space == 0 || node->pid_space != crew->nodes[0].pid_space)
         return;
     crew->workers[i].pidfd = pidfd_open((pid_t)node->pid, 0);
     bats_comm_set_process(crew->comm, rank, node->pid);
 }
 
-int bats_crew_gather(struct bats_crew *crew, bool master_works,
-                     struct bats_error *err)
+int bats_crew_gather(struct bats_crew *crew, struct bats_error *err)
 {
     struct bats_comm *comm;
     *crew = (struct bats_crew){0};
@@ -130,12 +126,7 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
         rc = make(crew, comm, err);
     if (rc < 0)
         return rc;
-    master_works = master_works || comm->size == 1;
-    struct bats_hello own = {.node = crew->nodes[0]};
-    if (master_works)
-        rc = register_worker(crew, 0, &own, err);
-    if (rc == 0)
-        rc = await_hellos(crew, master_works ? 0 : 1, err);
+    rc = await_hellos(crew, err);
     if (rc < 0) {
         bats_comm_give_up(); /* a lost rank never ends by itself */
         return rc;
@@ -184,8 +175,6 @@ void bats_crew_leave(struct bats_crew *crew, size_t i)
 
 void bats_crew_release(struct bats_crew *crew)
 {
-    bats_executor_destroy(crew->own);
-    bats_text_release(&crew->own_results);
     for (size_t i = 0; i < crew->n; i++) {
         bats_text_release(&crew->workers[i].assign);
         if (crew->workers[i].pidfd > 0)
@@ -197,23 +186,6 @@ void bats_crew_release(struct bats_crew *crew)
     free(crew->of_rank);
     bats_comm_destroy(crew->comm);
     *crew = (struct bats_crew){0};
-}
-
-/* Rank 0 is this process. */
-static int deliver(struct bats_crew *crew, size_t i, struct bats_text *packet,
-                   struct bats_error *err)
-{
-    struct bats_message message;
-    int rank = crew->ranks[i].rank;
-    if (rank != 0)
-        return bats_comm_send(crew->comm, rank, packet, false, err);
-    int rc = bats_text_check(packet, err);
-    if (rc == 0)
-        rc = bats_proto_open(packet->bytes, packet->n, &message, err);
-    if (rc == 0 && crew->own != NULL)
-        rc = bats_executor_obey(crew->own, &message, err);
-    bats_text_release(packet);
-    return rc;
 }
 
 int bats_crew_assign(struct bats_crew *crew, size_t i,
@@ -230,7 +202,8 @@ static int flush_one(struct bats_crew *crew, size_t i, struct bats_error *err)
     if (worker->assign.n == 0)
         return 0;
     if (worker->state == BATS_WORKER_WORKS)
-        return deliver(crew, i, &worker->assign, err);
+        return bats_comm_send(crew->comm, crew->ranks[i].rank, &worker->assign,
+                              false, err);
     bats_text_release(&worker->assign);
     return 0;
 }
@@ -243,7 +216,8 @@ int bats_crew_say(struct bats_crew *crew, size_t i,
     if (rc < 0 || crew->workers[i].state != BATS_WORKER_WORKS)
         return rc;
     bats_proto_put(&packet, message);
-    return deliver(crew, i, &packet, err);
+    return bats_comm_send(crew->comm, crew->ranks[i].rank, &packet, false,
+                          err);
 }
 
 int bats_crew_flush(struct bats_crew *crew, struct bats_error *err)
@@ -321,7 +295,7 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
             crew->workers[k].heard_us += gap_us;
     for (size_t k = 0; k < crew->n; k++) {
         struct bats_worker *worker = &crew->workers[k];
-        if (crew->ranks[k].rank == 0 || worker->state != BATS_WORKER_WORKS)
+        if (worker->state != BATS_WORKER_WORKS)
             continue;
         bool ended = has_ended(crew, k);
         if (!ended && now_us - worker->heard_us <= crew->silence_us)
@@ -355,8 +329,7 @@ static size_t count_present(const struct bats_crew *crew)
 {
     size_t n = 0;
     for (size_t i = 0; i < crew->n; i++)
-        n += crew->ranks[i].rank != 0 && !is_lost(crew, i) &&
-             crew->workers[i].state != BATS_WORKER_LEFT &&
+        n += !is_lost(crew, i) && crew->workers[i].state != BATS_WORKER_LEFT &&
              crew->workers[i].state != BATS_WORKER_ABSENT &&
              !bats_comm_is_gone(crew->comm, crew->ranks[i].rank);
     return n;
@@ -364,26 +337,9 @@ static size_t count_present(const struct bats_crew *crew)
 
 void bats_crew_stop(struct bats_crew *crew)
 {
-    if (crew->own != NULL) {
-        bats_executor_stop(crew->own, 0);
-        bats_executor_wind_up(crew->own);
-    }
     for (size_t i = 0; i < crew->n; i++)
-        if (crew->ranks[i].rank != 0 &&
-            crew->workers[i].state == BATS_WORKER_WORKS)
+        if (crew->workers[i].state == BATS_WORKER_WORKS)
             tell_to_stop(crew, i, BATS_LEAVE_NOT);
-}
-
-/* Rank 0 leaves its node. The last rank there runs its last command. */
-static void leave_own(struct bats_crew *crew)
-{
-    int64_t until_us = INT64_MAX;
-    while (crew->own != NULL && bats_clock_now_us() < until_us &&
-           !bats_executor_leave(crew->own, BATS_CLOCK_IDLE_US))
-        if (until_us == INT64_MAX && bats_signals_count() > 0)
-            until_us = bats_clock_now_us() + bats_signals_grace_us();
-    bats_executor_destroy(crew->own);
-    crew->own = NULL;
 }
 
 /* A silent rank that sleeps on cannot leave, and mpirun --enable-recovery does
@@ -408,11 +364,9 @@ bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
         if (is_lost(crew, i))
             leave = BATS_LEAVE_BROKEN;
     for (size_t i = 0; i < crew->n; i++)
-        if (crew->ranks[i].rank != 0 &&
-            crew->workers[i].state != BATS_WORKER_GONE &&
+        if (crew->workers[i].state != BATS_WORKER_GONE &&
             crew->workers[i].state != BATS_WORKER_ABSENT)
             tell_to_stop(crew, i, leave);
-    leave_own(crew);
     int64_t since_us = bats_clock_now_us();
     size_t present, before = crew->n;
     end_silent(crew);

@@ -1,8 +1,8 @@
 /*
  * crew: the ranks that execute tasks, as the master sees them.
  *
- * Layer: run. Used by the master. A worker is a rank with a slot of a machine.
- * Rank 0 is a worker, too, if the master works; messages to it do not travel.
+ * Layer: run. Used by the master. A worker is a rank with a slot of a machine:
+ * any but rank 0.
  * Messages to one worker arrive in the order they are sent; ASSIGNs are
  * collected and leave together.
  */
@@ -18,7 +18,6 @@
 #include "input/platform.h"
 #include "proto/proto.h"
 #include "run/comm.h"
-#include "run/executor.h"
 #include "site/node.h"
 
 enum bats_worker_state {
@@ -56,18 +55,14 @@ struct bats_crew {
     struct bats_node *nodes;        /* by rank, including the master */
     uint32_t *of_rank;              /* by rank; UINT32_MAX: not a worker */
     size_t n;
-    struct bats_executor *own; /* NULL: rank 0 does not work (yet) */
-    struct bats_text own_results;
     int64_t silence_us; /* a worker silent for longer is lost */
     int64_t looked_us;  /* time of the last bats_crew_lost */
     int n_joined;       /* ranks of worker jobs that joined so far */
 };
 
 /* Waits until every rank has said HELLO. BATS_ESYS names the ranks that have
- * not done so within a minute. Rank 0 is a worker if `master_works` or if it
- * is alone. */
-int bats_crew_gather(struct bats_crew *crew, bool master_works,
-                     struct bats_error *err);
+ * not done so within a minute. */
+int bats_crew_gather(struct bats_crew *crew, struct bats_error *err);
 void bats_crew_release(struct bats_crew *crew);
 
 /* The same for a run that worker jobs join: worker i has rank i + 1 and is

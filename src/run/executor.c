@@ -219,12 +219,6 @@ static struct waiting *unhook(struct bats_executor *x, struct waiting **at)
     return w;
 }
 
-int bats_executor_spare(struct bats_executor *x, pid_t pid,
-                        struct bats_error *err)
-{
-    return bats_runner_spare(x->runner, pid, err);
-}
-
 void bats_executor_destroy(struct bats_executor *x)
 {
     if (x == NULL)
@@ -391,12 +385,10 @@ void bats_executor_stop(struct bats_executor *x, int64_t grace_us)
 
 static void ignore_result(void *context, const struct bats_task_result *result)
 {
-    (void)context, (void)result;
 }
 
 static bool ignore_lines(void *context, const struct bats_output_lines *output)
 {
-    (void)context, (void)output;
     return true;
 }
 

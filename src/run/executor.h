@@ -3,7 +3,7 @@
  * after the other.
  *
  * Layer: run, but without MPI. A worker passes its messages on and sends the
- * results; a working master does the same with its own.
+ * results.
  *
  * Every task that goes in comes out exactly once, as a result.
  *
@@ -41,10 +41,6 @@ int bats_executor_create(const struct bats_setup *setup,
 int bats_executor_change(struct bats_executor *executor,
                          const struct bats_setup *setup,
                          struct bats_error *err);
-
-/* See bats_runner_spare. */
-int bats_executor_spare(struct bats_executor *executor, pid_t pid,
-                        struct bats_error *err);
 
 /* Kills and reaps what still runs. */
 void bats_executor_destroy(struct bats_executor *executor);

@@ -304,7 +304,7 @@ static int take_in(struct bats_joined *j, struct bats_hub_job *job,
     if (rc == 0)
         bats_hub_admit(j->comm, job);
     for (uint32_t k = 0; rc == 0 && k < n; k++)
-        rc = bats_master_set_up(m, worker_at(m, job, k), NULL, err);
+        rc = bats_master_set_up(m, worker_at(m, job, k), err);
     return rc == 0 ? bring(m, job, machine, age, err) : rc;
 }
 

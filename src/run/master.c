@@ -381,14 +381,6 @@ static int drain(struct master *m, struct bats_error *err)
 
 /* ---- messages ---- */
 
-/* Output of rank 0, which is worker 0. */
-static bool offer_own(void *context, const struct bats_output_lines *output)
-{
-    struct master *m = context;
-    bats_results_output(m, 0, output, &m->late_error);
-    return true;
-}
-
 /* Announces the machine if all of its ranks can run tasks. */
 static int announce(struct master *m, uint32_t machine, struct bats_error *err)
 {
@@ -466,36 +458,6 @@ static int take_messages(struct master *m, struct bats_error *err)
     return 0;
 }
 
-/* Results of this rank's own tasks wait in a packet, because they may arrive
- * while a command is being carried out. */
-static void collect_own(void *context, const struct bats_task_result *result)
-{
-    struct master *m = context;
-    bats_proto_result(&m->crew.own_results, result);
-}
-
-static int take_own_results(struct master *m, struct bats_error *err)
-{
-    struct bats_text packet = m->crew.own_results;
-    struct bats_message message;
-    if (m->late_error.code != 0) {
-        *err = m->late_error;
-        return err->code;
-    }
-    if (packet.n == 0)
-        return 0;
-    m->crew.own_results = (struct bats_text){0};
-    int rc = packet.failed
-                 ? bats_no_memory(err)
-                 : bats_proto_open(packet.bytes, packet.n, &message, err);
-    if (rc == 0 && m->crew.workers[0].state == BATS_WORKER_WORKS) {
-        rc = bats_results_take(m, 0, &message, err);
-        bats_quiet_ended(&m->quiet, false);
-    } /* else its tasks run elsewhere */
-    bats_text_release(&packet);
-    return rc;
-}
-
 /* A cancelled task has ended, and its rank has reported that, within the grace
  * time. A user who cancels the run must not wait for --silence. */
 static bool owes_answer(const struct master *m, size_t i, int64_t now_us)
@@ -504,7 +466,7 @@ static bool owes_answer(const struct master *m, size_t i, int64_t now_us)
     const struct bats_worker *worker = &m->crew.workers[i];
     return m->stopping && now_us > m->answers_by_us &&
            now_us - worker->heard_us > BATS_MASTER_ANSWER_US &&
-           m->crew.ranks[i].rank != 0 && worker->state == BATS_WORKER_WORKS &&
+           worker->state == BATS_WORKER_WORKS &&
            (worker->to_come > 0 ||
             bats_sched_is_busy(m->sched, at->machine, at->slot));
 }
@@ -527,14 +489,9 @@ static int look_for_lost(struct master *m, struct bats_error *err)
     return rc;
 }
 
-/* SIGUSR1 drains, another signal stops the run. A launcher that sends SIGTERM
- * gives a task of this rank little time. */
+/* SIGUSR1 drains, another signal stops the run. */
 static int heed_signals(struct master *m, struct bats_error *err)
 {
-    if (!m->hurried && bats_signals_terminate() > 0 && m->crew.own != NULL) {
-        bats_executor_stop(m->crew.own, bats_signals_grace_us());
-        m->hurried = true;
-    }
     int rc = bats_signals_drain() ? drain(m, err) : 0;
     return rc == 0 && bats_signals_count() > 0 ? bats_master_stop(m, err) : rc;
 }
@@ -551,7 +508,6 @@ static int tick(struct master *m, struct bats_error *err)
 static int report(struct master *m, struct bats_error *err)
 {
     int64_t now_us = bats_clock_now_us();
-    (void)err;
     if (m->observer->progress == NULL || now_us - m->progress_us < PROGRESS_US)
         return 0;
     m->progress_us = now_us;
@@ -581,41 +537,19 @@ static int64_t rest_us(const struct master *m)
     return us;
 }
 
-/* Sleeps, or runs this rank's own tasks. */
 static int rest(struct master *m, struct bats_error *err)
 {
-    struct bats_error why;
-    if (is_over(m))
-        return 0;
-    int64_t us = rest_us(m);
-    struct bats_worker *own = &m->crew.workers[0];
-    if (m->crew.own == NULL || own->state != BATS_WORKER_WORKS) {
-        if (bats_clock_sleep(us))
-            bats_quiet_ended(&m->quiet, true);
-        return 0;
-    }
-    if (bats_executor_poll(m->crew.own, us, &why) < 0)
-        return bats_master_lose(m, 0, why.text, err);
-    return !own->is_ready && bats_executor_ready(m->crew.own)
-               ? get_ready(m, 0, err)
-               : 0;
+    if (!is_over(m) && bats_clock_sleep(rest_us(m)))
+        bats_quiet_ended(&m->quiet, true);
+    return 0;
 }
 
 /* One turn of the loop. Everything the engine is told here is committed, and
  * its commands are carried out, before the turn ends. */
 static int (*const turn[])(struct master *m, struct bats_error *err) = {
-    heed_signals,
-    take_messages,
-    take_own_results,
-    tick,
-    bats_reclaims_step,
-    look_for_lost,
-    bats_joined_step,
-    bats_open_step,
-    choose,
-    carry_out_all,
-    report,
-    rest,
+    heed_signals,  take_messages,    tick,           bats_reclaims_step,
+    look_for_lost, bats_joined_step, bats_open_step, choose,
+    carry_out_all, report,           rest,
 };
 
 /* Runs until the engine has finished, or a second signal demands an immediate
@@ -635,10 +569,9 @@ static int loop(struct master *m, struct bats_error *err)
 
 static int run(struct master *m, struct bats_error *err)
 {
-    struct bats_executor_sink sink = {m, collect_own, offer_own};
     bool joins = m->options->joining != NULL;
-    int rc = joins ? bats_joined_expect(m, err)
-                   : bats_crew_gather(&m->crew, m->options->master_works, err);
+    int rc =
+        joins ? bats_joined_expect(m, err) : bats_crew_gather(&m->crew, err);
     m->crew.silence_us = m->options->silence_us;
     if (rc == 0 && !joins)
         rc = bats_survey_take(&m->crew, m->options, &m->survey, err);
@@ -652,7 +585,7 @@ static int run(struct master *m, struct bats_error *err)
     m->quiet.woken = bats_comm_woken(m->crew.comm);
     for (size_t i = 0; rc == 0 && i < m->crew.n; i++)
         if (m->crew.workers[i].state == BATS_WORKER_WORKS)
-            rc = bats_master_set_up(m, i, &sink, err);
+            rc = bats_master_set_up(m, i, err);
     if (rc < 0)
         return rc;
     if (m->observer->started != NULL)
@@ -741,7 +674,7 @@ void bats_run_dismiss(struct bats_crew *crew,
 {
     struct bats_crew idle;
     if (crew == NULL)
-        bats_crew_gather(&idle, false, NULL);
+        bats_crew_gather(&idle, NULL);
     dismiss(crew != NULL ? crew : &idle, notice_of);
     if (crew != NULL)
         bats_signals_restore();
@@ -752,7 +685,7 @@ int bats_run_survey(const struct bats_run_options *options,
                     struct bats_survey *survey, struct bats_error *err)
 {
     struct bats_crew crew;
-    int rc = bats_crew_gather(&crew, options->master_works, err);
+    int rc = bats_crew_gather(&crew, err);
     if (rc == 0)
         rc = bats_survey_take(&crew, options, survey, err);
     bats_crew_dismiss(&crew, GOODBYE_US);

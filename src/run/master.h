@@ -37,7 +37,6 @@ struct master {
                          * saved its state since; NULL: no workflow */
     size_t n_to_come;   /* workers that owe output */
     bool is_unseen;     /* output can no longer be shown */
-    struct bats_error late_error; /* from the master's own tasks, or code 0 */
     char machine_name[BATS_MACHINE_NAME];
     struct bats_text command; /* of the task being assigned */
     struct bats_text holds;   /* ranks that the task holds; */
@@ -54,8 +53,6 @@ struct master {
     int64_t next_us; /* with a delay: no task begins earlier */
     int64_t looked_us;
     bool stopping;
-    bool hurried;          /* SIGTERM came: the master's own tasks are
-                            * stopped */
     int64_t answers_by_us; /* while stopping: a rank with a task that has not
                             * answered by then is lost */
     bool gave_up;          /* stopped because the record cannot be written */
@@ -120,11 +117,8 @@ int bats_master_lose(struct master *m, size_t i, const char *why,
 /* Call once the platform is matched with the crew: creates the engine. */
 int bats_master_prepare(struct master *m, struct bats_error *err);
 
-/* Sends worker i the setup common to all tasks; `sink` is for the master's own
- * tasks. */
-int bats_master_set_up(struct master *m, size_t i,
-                       const struct bats_executor_sink *sink,
-                       struct bats_error *err);
+/* Sends worker i the setup common to all tasks. */
+int bats_master_set_up(struct master *m, size_t i, struct bats_error *err);
 
 /* ---- results.c: ends of executions ----
  *

@@ -344,11 +344,8 @@ int bats_open_start(struct master *m, struct bats_error *err)
     for (uint32_t i = 0; rc == 0 && i < bats_open_count(m); i++)
         if (o->tasks[i].has_ended && !bats_open_is_done(m, i))
             rc = bats_open_tell_children(m, i, false, err);
-    if (rc == 0)
-        rc = bats_open_driver_start(&o->driver, options->driver, err);
-    if (rc == 0 && o->driver.pid > 0 && m->crew.own != NULL)
-        rc = bats_executor_spare(m->crew.own, o->driver.pid, err);
-    return rc;
+    return rc < 0 ? rc
+                  : bats_open_driver_start(&o->driver, options->driver, err);
 }
 
 /* ---- the steps and the end ---- */

@@ -79,9 +79,7 @@ static bool keeps(const struct master *m, uint32_t cluster, bool holds,
            (o->output != BATS_OUTPUT_LINES || holds);
 }
 
-int bats_master_set_up(struct master *m, size_t i,
-                       const struct bats_executor_sink *sink,
-                       struct bats_error *err)
+int bats_master_set_up(struct master *m, size_t i, struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
     const struct bats_platform *p = &m->survey.platform;
@@ -129,11 +127,8 @@ int bats_master_set_up(struct master *m, size_t i,
     setup.keep = keeps(m, cluster, setup.hold, start->n > 0 || stop->n > 0);
     m->crew.workers[i].keeps = setup.keep;
     m->crew.workers[i].is_ready = start->n == 0;
-    return rank == 0
-               ? bats_executor_create(&setup, sink, &m->crew.own, err)
-               : bats_crew_say(&m->crew, i,
-                               BATS_SAY(BATS_MESSAGE_SETUP, .u.setup = setup),
-                               err);
+    return bats_crew_say(&m->crew, i,
+                         BATS_SAY(BATS_MESSAGE_SETUP, .u.setup = setup), err);
 }
 
 /* Unique enough among the runs of one user; ascending in time, which orders

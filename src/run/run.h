@@ -113,7 +113,6 @@ struct bats_run_options {
     double time_scale; /* seconds of virtual time per real second, > 0 */
     int64_t grace_ms;
     int64_t silence_us; /* a rank silent for longer is lost */
-    bool master_works;
     enum bats_bind bind;
     enum bats_output output;    /* lines go to the observer */
     const char *output_dir;     /* directory of results and stream; else

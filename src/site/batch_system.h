@@ -8,8 +8,7 @@
  * A batch system is a constant table in one file, and a line in
  * batch_systems.c: src/doc/add-a-batch-system.md has the steps. Slurm is the
  * example, in slurm.c. Nothing else reads the variables of a batch
- * system or names it, except the job scripts of `plan --sbatch`
- * (report/sbatch).
+ * system or names it.
  */
 #ifndef BATS_SITE_BATCH_SYSTEM_H
 #define BATS_SITE_BATCH_SYSTEM_H

@@ -23,7 +23,7 @@
  *             else in '...', else in $'...' with the escapes of the terminal.
  *   quoted    One word of any shell, in '...', whatever is in it.
  *
- * Formats without quoting (#SBATCH lines, values of a clusters file, lists of
+ * Formats without quoting (values of a clusters file, lists of
  * hosts) take plain words only: see bats_encode_is_word.
  */
 #ifndef BATS_ENCODE_H

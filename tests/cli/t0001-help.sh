@@ -13,7 +13,7 @@ done
 # A launcher's directory that cannot be used would make MPI_Init fail.
 TMPDIR=/nonexistent OMPI_MCA_orte_tmpdir_base=/nonexistent verb run --help
 finds out --clusters --budget --window --policy --time-scale --seed --grace \
-    --monitor --results --tag --joblog --json --quiet --dry-run --master-works \
+    --monitor --results --tag --joblog --json --quiet --dry-run \
     --output --max-output --silence 'Exit codes' Examples \
     '--tail .*|migrate|soonest$'
 ok 'help is whole, goes to standard output, and does not start MPI'
@@ -85,10 +85,10 @@ echo true >bag.txt
 refuses 'bag of tasks is missing'
 refuses "Try 'bats-mpi run --help'" --nonsense bag.txt
 refuses 'no option --nonsense' --nonsense bag.txt
-refuses 'may mean --max-args, --max-replace-args, --machine, --minimize, --monitor, --master-works' --m bag.txt
+refuses 'may mean --max-args, --max-replace-args, --machine, --minimize, --monitor' --m bag.txt
 refuses '--budget needs AMOUNT|P%|account' bag.txt --budget
 refuses '--budget: ' bag.txt --budget lots
-refuses 'this is not a batch job' clusters --budget account --master-works
+refuses 'this is not a batch job' clusters --budget account
 refuses '--window: ' bag.txt --window 0
 refuses '--time-scale: ' bag.txt --time-scale -1
 refuses '--policy: ' bag.txt --policy cheap

@@ -20,8 +20,7 @@ bats() {
     case $1 in run | sample | clusters) verb=("$1"); shift ;; esac
     local verbose=--verbose
     [ "${verb-}" != clusters ] || verbose=
-    [ $ranks -gt 1 ] || set -- --master-works "$@"
-    [[ " $* " == *' --master-works '* ]] || ranks=$((ranks - 1))
+    [ $ranks -eq 1 ] || ranks=$((ranks - 1))
     env "$mark" timeout -k 5 1200 "$BATS_MPI" "${verb[@]}" -j $ranks \
         $verbose "$@" \
         >out 2>err </dev/null

@@ -130,24 +130,6 @@ for form in '' --json --frontier '--frontier --csv'; do
     clean out
 done
 ok 'all forms of plan are clean'
-mkdir bin
-printf '#!/bin/sh\nprintf %%s "$4" >called\n' >bin/srun
-chmod +x bin/srun
-verb plan profile --sbatch fastest
-cp out job.sh
-clean job.sh
-PATH="$PWD/bin:$PATH" bash job.sh
-unharmed
-test ! -e p
-plain=$(printf '%s' "$lines" | LC_ALL=C tr -d '\200-\377')
-test "$(cat called)" = "./-$plain"
-ok 'plan --sbatch makes a script that runs nothing of it, but the bag meant'
-printf '%s\n' '[cluster a]' 'partition = a; touch pwned' 'charge = 1' \
-    >clusters.ini
-exits 2 'cannot be written into a job' \
-    verb plan profile --clusters clusters.ini --sbatch fastest
-test ! -s out
-ok 'it refuses a partition that #SBATCH cannot quote'
 
 # ---- simulate: scenario and file of runtimes ----
 
@@ -179,8 +161,8 @@ printf 'false\n' >bag
 cat >renamed <<'SH'
 perl -e '$name = shift; syscall(170, $name, length $name) == 0 or exit 1' \
     "h$(printf '\n$(touch pwned)\033[2J\t\377')" || exit 1
-"$BATS_MPI" bag --master-works --no-record --joblog log --json json
-"$BATS_MPI" clusters --master-works --ranks
+"$BATS_MPI" bag --no-record --joblog log --json json
+"$BATS_MPI" clusters --ranks
 SH
 export BATS_MPI
 if [ "$(uname -m)" = x86_64 ] && unshare -u true 2>/dev/null; then

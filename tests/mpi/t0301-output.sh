@@ -218,11 +218,6 @@ show bag
 cmp -s out expected
 test -z "$(cat bag.out/*.index | awk '/^[0-9]/ { print $1 }' | sort | uniq -d)"
 ok 'a worker that cannot write output is lost, says why, and nothing else is'
-full all-1 --master-works
-grep -q 'rank 0 .* is lost' err
-show bag
-cmp -s out expected
-ok 'so it is where the master works'
 expect 3 full 'all-1 all-2'
 test "$(grep -c 'is lost: ' err)" -eq 2
 show bag

@@ -26,18 +26,15 @@ if grep -q 'hardware not known' out; then
     echo '1..0 # SKIP built without hwloc'
     exit 0
 fi
-by_mpi 2 bag --policy rr --master-works --no-record
-says '0 1 1 1 '
-ok 'ranks share the cores they have, one each'
-by_mpi 2 bag --policy rr --master-works --no-record --bind numa
-says '0-1 1 0-1 1 '
-ok '--bind numa: what is near, and as many threads as there are cores'
-by_mpi 2 bag --policy rr --master-works --no-record --bind none
-says '0-1 unset 0-1 unset '
-ok '--bind none leaves them where they are'
 by_mpi 3 bag --policy rr --no-record
 says '0 1 1 1 '
-ok 'a rank 0 that runs no tasks has no share'
+ok 'ranks share the cores they have, one each; rank 0 has no share'
+by_mpi 3 bag --policy rr --no-record --bind numa
+says '0-1 1 0-1 1 '
+ok '--bind numa: what is near, and as many threads as there are cores'
+by_mpi 3 bag --policy rr --no-record --bind none
+says '0-1 unset 0-1 unset '
+ok '--bind none leaves them where they are'
 by_mpi 4 bag --policy rr --no-record
 says '0-1 1 0-1 1 '
 ok 'with more ranks than cores nothing is bound, and a task is one thread'

@@ -39,7 +39,7 @@ ok 'it survives the loss of all machines, and goes on with others later'
 refused() { # TEXT SENTENCE
     printf "$1" >ages
     exits 2 "clusters:10: lifetime: ages$2" \
-        verb run bag --clusters clusters --master-works
+        verb run bag --clusters clusters
 }
 refused '1h\n1h 2h\n' ':2: expected one age in a line'
 refused '1h\nsoon\n' ":2: 'soon'"

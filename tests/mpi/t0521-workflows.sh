@@ -95,7 +95,7 @@ ok 'simulated, the budgets hold as well, and workflows begin when they are told 
 # complains WORDS TEXT [LINE]: of the bag with this workflow.
 complains() {
     printf "#BATS workflow $2\ntrue\n" >bad
-    exits 2 "bad:${3-1}: .*$1" verb --master-works bad
+    exits 2 "bad:${3-1}: .*$1" verb bad
 }
 complains "'x'" 'a budget=x'
 complains "'bugdet=3' is not one of" 'a bugdet=3'
@@ -129,7 +129,7 @@ verb record verify a.makeflow
 ok 'several files are a workflow each, with their budgets, and are resumed'
 # refused SENTENCE WORD...
 refused() {
-    exits 2 "$1" verb run --master-works --no-record a.makeflow "${@:2}"
+    exits 2 "$1" verb run --no-record a.makeflow "${@:2}"
 }
 printf 'a2: clusters.ini\n\ttrue\n' >makes.mf
 printf 'x: a2\n\ttrue\n' >reads.mf

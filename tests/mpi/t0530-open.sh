@@ -326,7 +326,7 @@ until [ -e go ]; do sleep 0.1; done
 END
 mkdir driver.d
 cd driver.d
-env "$mark" bats-mpi run --open --master-works -j 1 -- sh ../driver \
+env "$mark" bats-mpi run --open -j 1 -- sh ../driver \
     >out 2>err </dev/null & run=$!
 within 60 test -e submitted
 kill -KILL $run
@@ -339,14 +339,4 @@ grep -qx c out
 grep -qx 2 out
 [ "$(states | cut -d, -f1-3)" = '1 done,2 done,3 done' ]
 ok 'no second driver runs beside the first, and then all goes on'
-cd ..
-
-mkdir works.d
-cd works.d
-expect 3 timeout -k 5 900 bats-mpi run --open --master-works -j 1 -- sh -c '
-    bats-submit --wait "setsid sleep 1000 & true"
-    bats-submit --wait true
-    exit 3' >out 2>err
-[ "$(states | cut -d, -f1-2)" = '1 done,2 done' ]
-ok 'the end of a task of rank 0 is not the end of the driver'
 done_testing

@@ -5,12 +5,12 @@
 
 # alone ARGUMENT...: a run on one rank, which works itself, without launcher.
 alone() {
-    env "$mark" timeout -k 5 900 "$BATS_MPI" --master-works --quiet "$@" \
+    env "$mark" timeout -k 5 900 "$BATS_MPI" --quiet "$@" \
         >out 2>err </dev/null
 }
 # begin ARGUMENT...: the same in the background, as process $run.
 begin() {
-    env "$mark" "$BATS_MPI" --master-works --quiet "$@" \
+    env "$mark" "$BATS_MPI" --quiet "$@" \
         >run.out 2>run.err </dev/null &
     run=$!
 }

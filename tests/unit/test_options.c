@@ -58,7 +58,7 @@ TEST(run_needs_nothing_but_a_bag)
 TEST(every_option_of_run_arrives)
 {
     run_takes("--clusters c.ini --budget 600.5 --window 1h30m --policy rr "
-              "--monitor 5m --seed 42 --master-works --grace 250ms "
+              "--monitor 5m --seed 42 --grace 250ms "
               "--time-scale 1e3 --tag --results out --joblog log "
               "--silence 2m -");
     assert_string_equal(set.clusters, "c.ini");
@@ -68,7 +68,7 @@ TEST(every_option_of_run_arrives)
     assert_true(set.run.engine.monitor_interval == 300 * BATS_SECOND);
     assert_true(set.run.engine.seed == 42 &&
                 bats_settings_given(&set, "seed"));
-    assert_true(set.run.master_works && set.tag);
+    assert_true(set.tag);
     assert_true(set.grace == 250000);
     assert_true(set.run.silence_us == 120 * BATS_SECOND);
     assert_true(set.run.time_scale == 1000);
@@ -157,7 +157,7 @@ TEST(mistakes_are_named)
          "'bats-mpi status'?"},
         {"run", "--m a",
          "--m may mean --max-args, --max-replace-args, --machine, --minimize, "
-         "--monitor, --master-works, --memory, --memory-limit, --memfree, "
+         "--monitor, --memory, --memory-limit, --memfree, "
          "--max-output"},
         {"run", "a --budget", "--budget needs AMOUNT|P%|account"},
         {"run", "a -qb", "--budget needs AMOUNT|P%|account"},

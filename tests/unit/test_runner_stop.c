@@ -178,21 +178,6 @@ TEST_WITH(children_from_before_are_left_alone, set_up, tear_down)
     assert_int_equal(waitpid(other, NULL, 0), other);
 }
 
-TEST_WITH(a_child_that_is_spared_is_left_alone, set_up, tear_down)
-{
-    pid_t other = fork();
-    if (other == 0) {
-        pause();
-        _exit(0);
-    }
-    assert_ok(bats_runner_spare(f->runner, other, &err));
-    run(ESCAPE);
-    assert_true(is_gone(output(1)));
-    assert_int_equal(waitpid(other, NULL, WNOHANG), 0); /* it lives */
-    kill(other, SIGKILL);
-    assert_int_equal(waitpid(other, NULL, 0), other);
-}
-
 TEST_WITH(a_killed_runner_leaves_no_group_behind, set_up, tear_down)
 {
     bats_runner_destroy(f->runner);

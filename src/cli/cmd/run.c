@@ -375,9 +375,8 @@ static int check_welcome(const struct bats_settings *set,
         return bats_refuse(
             usage, "%s is for a run on one process: worker jobs run its tasks",
             set->welcome != NULL ? "--welcome" : "alloc");
-    if (set->workers != NULL || set->run.master_works)
-        return bats_refuse(usage,
-                           "--welcome excludes --jobs and --master-works");
+    if (set->workers != NULL)
+        return bats_refuse(usage, "--welcome excludes --jobs");
     return 0;
 }
 

@@ -128,11 +128,6 @@ void bats_runner_destroy(struct bats_runner *r)
     free(r);
 }
 
-int bats_runner_spare(struct bats_runner *r, pid_t pid, struct bats_error *err)
-{
-    return bats_family_spare(&r->family, pid, err);
-}
-
 bool bats_runner_busy(const struct bats_runner *r)
 {
     return r->phase != PHASE_FREE;

@@ -94,11 +94,6 @@ struct bats_runner_result {
 int bats_runner_create(const struct bats_runner_options *options,
                        struct bats_runner **runner, struct bats_error *err);
 
-/* The child, started by others, belongs to no task. Call this before a task
- * ends. BATS_ENOMEM. */
-int bats_runner_spare(struct bats_runner *runner, pid_t pid,
-                      struct bats_error *err);
-
 /* Kills the running process group, reaps it and frees the runner. */
 void bats_runner_destroy(struct bats_runner *runner);
 
