@@ -282,7 +282,7 @@ static void view(void)
     bats_view_status(v, &status, &err);
     bats_view_decision(v, &found, &decision, &err);
     if (bats_view_log(v, NULL, 0, 0, &err) == 0)
-        while (bats_view_next_entry(v, &entry, &err) > 0 && rows-- > 0) {
+        while (bats_view_next_entry(v, &entry) && rows-- > 0) {
             read_text(entry.what);
             read_text(entry.machine);
             read_text(entry.text);

@@ -227,7 +227,7 @@ static void write_log(const char *path, const char *machine, int64_t last)
     assert_non_null(file);
     assert_ok(bats_view_open(COPY, &v, &err));
     assert_ok(bats_view_log(v, machine, 0, last, &err));
-    while (bats_view_next_entry(v, &e, &err) > 0)
+    while (bats_view_next_entry(v, &e))
         fprintf(file, "%lld %lld %s %s %lld %d %s\n", (long long)e.session,
                 (long long)e.time, e.what, e.machine, (long long)e.task,
                 e.removed, e.text);

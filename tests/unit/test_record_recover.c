@@ -48,7 +48,7 @@ static void open_all_ways(void)
     int rc = bats_view_open(PATH, &view, &err);
     if (rc == 0 && (rc = bats_view_status(view, &status, &err)) == 0 &&
         (rc = bats_view_log(view, NULL, 0, 0, &err)) == 0)
-        while ((rc = bats_view_next_entry(view, &entry, &err)) > 0)
+        while (bats_view_next_entry(view, &entry))
             ;
     bats_view_close(view);
     if (rc < 0)

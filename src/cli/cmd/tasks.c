@@ -388,7 +388,7 @@ int cmd_log(struct bats_look *l)
     bool found = false;
     bats_must(
         bats_view_log(l->view, machine, 0, (int64_t)l->set->last, &bats_why));
-    while (bats_must(bats_view_next_entry(l->view, &entry, &bats_why)) > 0) {
+    while (bats_view_next_entry(l->view, &entry)) {
         found = true;
         if (l->set->json)
             entry_json(&entry);

@@ -1,24 +1,22 @@
--- Fills the table log, with rows after seq ?3: all, or of the machine of the name
--- ?1, or of the task with the id ?2 (0: any).
+-- The log, in no order: rows after seq ?3, of the machine named ?1 (NULL: any)
+-- and of the task with the id ?2 (0: any). An execution is one row for its two
+-- entries: how it ended (seq 0: it has not), and when it was given.
 
-INSERT INTO temp.log SELECT l.seq, l.session, l.time, l.what, m.name, t.number,
-  l.text, CASE WHEN (SELECT removed FROM now) > 0
-    THEN l.task IN (SELECT task FROM task_now WHERE removed) ELSE 0 END
+SELECT l.seq, l.given, l.given_us, l.copy, l.session, l.time, l.what, m.name,
+  t.number, CASE WHEN (SELECT removed FROM now) > 0
+    THEN l.task IN (SELECT task FROM task_now WHERE removed) ELSE 0 END, l.text
 FROM (
-  SELECT seq, session, time_us AS time, what, machine, task,
-    coalesce(sentence, '') AS text
+  SELECT seq, 0 AS given, 0 AS given_us, 0 AS copy, session, time_us AS time,
+    what, machine, task, sentence AS text
   FROM happened WHERE seq > ?3 AND what NOT IN ('idle', 'reserved')
 
-  UNION ALL SELECT seq, (SELECT max(id) FROM session), given_us,
-    iif(copy > 0, 'copy', 'run'), machine, task, ''
-  FROM running
+  UNION ALL SELECT 0, seq, given_us, copy, (SELECT max(id) FROM session), 0, '',
+    machine, task, ''
+  FROM running WHERE seq > ?3
 
   -- Executions begun after ?3 also ended after it.
-  UNION ALL SELECT given, session, given_us, iif(copy > 0, 'copy', 'run'),
-    machine, task, ''
-  FROM execution WHERE seq > ?3 AND given > ?3
-
-  UNION ALL SELECT seq, session, ended_us,
+  UNION ALL SELECT iif(outcome < 6, seq, 0), iif(given > ?3, given, 0),
+    given_us, copy, session, ended_us,
     CASE WHEN outcome = 1 THEN 'preempted' WHEN outcome = 3 THEN 'superseded'
       WHEN outcome = 4 THEN 'checkpointed'
       WHEN exit_status = 0 AND signal = 0 THEN 'done' ELSE 'failed' END,
@@ -29,9 +27,9 @@ FROM (
       WHEN signal THEN printf('signal %d, ', signal)
       WHEN exit_status THEN printf('exit %d, ', exit_status)
       ELSE '' END || printf('%.3f s', wall_us / 1e6)
-  FROM execution WHERE seq > ?3 AND outcome < 6
+  FROM execution WHERE seq > ?3 AND (?2 = 0 OR task = ?2)
 
-  UNION ALL SELECT seq, session, time_us, iif(account > 0, 'share', 'charged'),
+  UNION ALL SELECT seq, 0, 0, 0, session, time_us, iif(account > 0, 'share', 'charged'),
     machine, NULL,
     rtrim(rtrim(printf('%.6f', amount / 1e6), '0'), '.') ||
     CASE WHEN account > 0 THEN ' by workflow ' || (SELECT name FROM account a
@@ -43,7 +41,7 @@ FROM (
   FROM charge WHERE seq > ?3
 
   -- Without decisions that were replaced before anything was carried out.
-  UNION ALL SELECT seq, session, time_us, 'decided', NULL, NULL,
+  UNION ALL SELECT seq, 0, 0, 0, session, time_us, 'decided', NULL, NULL,
     printf('%s%s: machines that go on %s, for %d window%s; %d task%s left',
       reason, coalesce(' (' || cause || ')', ''), machines, windows,
       iif(windows = 1, '', 's'), n, iif(n = 1, '', 's')) ||
@@ -57,7 +55,7 @@ FROM (
     CASE WHEN feasible THEN '' ELSE ', more than the budget can pay' END
   FROM (SELECT *, coalesce(tasks_open, tasks_left) AS n,
       lead(replaces) OVER (PARTITION BY session ORDER BY seq) AS is_gone
-    FROM decision) WHERE is_gone IS NOT 1
+    FROM decision) WHERE is_gone IS NOT 1 AND seq > ?3
 ) l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine
   LEFT JOIN task t ON t.id = l.task
-WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR l.task = ?2) AND l.seq > ?3;
+WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR l.task = ?2)

@@ -188,9 +188,7 @@ int bats_part_take(struct bats_view *v, bats_part_job *job, void *context,
     char path[PATH_MAX];
     int rc = 0, done = realpath(v->path, path) != NULL ? -1 : 0;
 
-    /* Unfinished statements would keep rec attached. */
-    sqlite3_reset(v->end);
-    sqlite3_reset(v->log);
+    sqlite3_reset(v->end); /* unfinished, it would keep rec attached */
     int tries = v->is_attached || done == 0 ? 0 : tries_for(path);
     for (int i = 0; i < tries && done < 0; i++) {
         struct timespec pause = {.tv_nsec = i > 0 ? PAUSE_NS : 0};

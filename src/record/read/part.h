@@ -26,10 +26,12 @@ struct bats_view {
     struct bats_texts names;     /* of the machines */
     struct bats_texts workflows; /* their names */
     bool has_ends; /* db has the listed tasks' ends of standard error */
-    sqlite3_stmt *end, *log;
-    int64_t log_from; /* log rows in db have a seq above this */
+    sqlite3_stmt *end;
+    struct bats_view_logged *log;
+    struct bats_view_place *places; /* of the entries, in their order */
+    size_t n_log, log_room, n_places, places_room, next_place;
+    struct bats_texts log_texts;
     bool log_is_cut;
-    char *log_machine; /* NULL: all */
 };
 
 /* BATS_UNLIMITED, in place of a budget that is NULL. */
@@ -52,6 +54,8 @@ int bats_part_list(struct bats_view *view, const char *sql,
                    struct bats_error *err);
 
 void bats_part_release(struct bats_view *view);
+
+void bats_view_log_release(struct bats_view *view);
 
 /* Within a job: the current virtual time, or that of the record's end. */
 int bats_view_now(struct bats_view *view, bats_time *now,

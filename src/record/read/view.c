@@ -71,8 +71,7 @@ void bats_view_close(struct bats_view *v)
     bats_texts_release(&v->texts);
     bats_texts_release(&v->names);
     bats_texts_release(&v->workflows);
-    free(v->log_machine);
-    sqlite3_finalize(v->log);
+    bats_view_log_release(v);
     sqlite3_finalize(v->end);
     bats_part_release(v);
     bats_db_close(&v->db);

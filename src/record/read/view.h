@@ -184,8 +184,8 @@ int bats_view_log(struct bats_view *view, const char *machine, int64_t task,
                   int64_t last, struct bats_error *err);
 /* Entries before the last ones were left out. */
 bool bats_view_log_is_cut(const struct bats_view *view);
-int bats_view_next_entry(struct bats_view *view, struct bats_view_entry *entry,
-                         struct bats_error *err);
+bool bats_view_next_entry(struct bats_view *view,
+                          struct bats_view_entry *entry);
 
 enum bats_view_machine_state {
     BATS_VIEW_NEVER,    /* never acquired */

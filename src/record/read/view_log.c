@@ -7,86 +7,116 @@
 #include "record/read/part.h"
 #include "record/write/record.h"
 #include "util/asset.h"
+#include "util/grow.h"
 
-BATS_ASSET(fill_sql, "record/read/log.sql");
+BATS_ASSET(log_sql, "record/read/log.sql");
 
 struct part {
+    const char *machine;
     int64_t task; /* 0: all */
     int64_t last; /* this many rows at the end of the log; 0: all */
-    int64_t n;    /* rows found */
+    int64_t from; /* rows after this seq were read */
 };
 
-/* Collects a task's executions in one pass over all; the table hides the
- * record's. */
-static int take_own(struct bats_view *v, int64_t task, struct bats_error *err)
+/* A row of the query. */
+struct bats_view_logged {
+    int64_t seq;   /* 0: an execution that has not ended */
+    int64_t given; /* 0: it is no execution, or began before these rows */
+    bats_time given_us;
+    bool is_copy;
+    struct bats_view_entry entry;
+};
+
+struct bats_view_place {
+    int64_t seq;
+    uint32_t row;
+    bool has_begun; /* else it has ended */
+};
+
+static int place(struct bats_view *v, int64_t seq, bool has_begun,
+                 struct bats_error *err)
 {
-    char sql[256];
-    snprintf(sql, sizeof sql,
-             "CREATE TEMP TABLE execution AS"
-             " SELECT * FROM rec.execution WHERE task = %" PRId64,
-             task);
-    return bats_db_run(&v->db, sql, err);
+    if (seq == 0)
+        return 0;
+    if (!bats_grow(&v->places, &v->places_room, v->n_places + 1,
+                   sizeof *v->places))
+        return bats_no_memory(err);
+    v->places[v->n_places++] =
+        (struct bats_view_place){seq, (uint32_t)v->n_log, has_begun};
+    return 0;
+}
+
+static int take_row(void *context, sqlite3_stmt *statement,
+                    struct bats_error *err)
+{
+#define C(member) BATS_COLUMN(struct bats_view_logged, member)
+    static const struct bats_db_column columns[] = {
+        C(seq),           C(given),         C(given_us),   C(is_copy),
+        C(entry.session), C(entry.time),    C(entry.what), C(entry.machine),
+        C(entry.task),    C(entry.removed), C(entry.text), {0}};
+#undef C
+    struct bats_view *v = context;
+    if (!bats_grow(&v->log, &v->log_room, v->n_log + 1, sizeof *v->log))
+        return bats_no_memory(err);
+    struct bats_view_logged *row = &v->log[v->n_log];
+    int rc = bats_db_fill(statement, columns, row, &v->log_texts, err);
+    if (rc == 0)
+        rc = place(v, row->given, true, err);
+    if (rc == 0)
+        rc = place(v, row->seq, false, err);
+    v->n_log++;
+    return rc;
+}
+
+static int by_seq(const void *left, const void *right)
+{
+    const struct bats_view_place *a = left, *b = right;
+    return (a->seq > b->seq) - (a->seq < b->seq);
+}
+
+void bats_view_log_release(struct bats_view *v)
+{
+    free(v->log);
+    free(v->places);
+    v->log = NULL;
+    v->places = NULL;
+    v->n_log = v->log_room = v->n_places = v->places_room = 0;
+    bats_texts_release(&v->log_texts);
 }
 
 static int fill(struct bats_view *v, void *context, struct bats_error *err)
 {
     struct part *part = context;
     int64_t end;
-    int rc = bats_db_run(
-        &v->db,
-        "CREATE TEMP TABLE IF NOT EXISTS log (seq, session, time, what,"
-        " machine, task, text, removed);"
-        "DELETE FROM temp.log; DROP TABLE IF EXISTS temp.execution",
-        err);
-
-    if (rc == 0 && part->task != 0)
-        rc = take_own(v, part->task, err);
-    if (rc == 0)
-        rc = bats_db_integer(&v->db, "SELECT seq FROM now", &end, err);
+    bats_view_log_release(v);
+    int rc = bats_db_integer(&v->db, "SELECT seq FROM now", &end, err);
     if (rc < 0)
         return rc;
-    v->log_from = part->last > 0 && part->last < end ? end - part->last : 0;
-    rc = bats_db_each(&v->db, fill_sql.begin, NULL, NULL, err,
-                      BATS_VALUES(BATS_T(v->log_machine), BATS_I(part->task),
-                                  BATS_I(v->log_from)));
-    part->n = sqlite3_changes64(v->db.sqlite);
-    return rc == 0 ? bats_db_run(&v->db, "DROP TABLE IF EXISTS temp.execution",
-                                 err)
-                   : rc;
+    part->from = part->last > 0 && part->last < end ? end - part->last : 0;
+    return bats_db_each(&v->db, log_sql.begin, take_row, v, err,
+                        BATS_VALUES(BATS_T(part->machine), BATS_I(part->task),
+                                    BATS_I(part->from)));
 }
 
-static int take(struct bats_view *v, struct part *part, struct bats_error *err)
-{
-    sqlite3_finalize(v->log);
-    v->log = NULL;
-    int rc = bats_part_take(v, fill, part, err);
-    return rc == 0
-               ? bats_db_prepare(&v->db,
-                                 "SELECT session, time, what, machine, task,"
-                                 " text, removed FROM temp.log ORDER BY seq"
-                                 " LIMIT -1 OFFSET coalesce(?, 0)",
-                                 &v->log, err)
-               : rc;
-}
-
-/* The last entries are read from only as much of the log as necessary. */
+/* The last entries are read from only as much of the log as necessary. They
+ * are sorted here, because SQLite would take longer for that than for all
+ * else. */
 int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
                   int64_t last, struct bats_error *err)
 {
-    struct part part = {.task = task, .last = task == 0 ? last : 0};
-    free(v->log_machine);
-    v->log_machine = machine != NULL ? strdup(machine) : NULL;
-    if (machine != NULL && v->log_machine == NULL)
-        return bats_no_memory(err);
-    int rc = take(v, &part, err);
-    while (rc == 0 && part.n < last && v->log_from > 0) {
+    struct part part = {machine, task, task == 0 ? last : 0, 0};
+    int rc = bats_part_take(v, fill, &part, err);
+    while (rc == 0 && (int64_t)v->n_places < last && part.from > 0) {
         part.last *= 8;
-        rc = take(v, &part, err);
+        rc = bats_part_take(v, fill, &part, err);
     }
-    int64_t more = part.last > 0 && part.n > last ? part.n - last : 0;
-    v->log_is_cut = v->log_from > 0 || more > 0;
-    if (rc == 0)
-        sqlite3_bind_int64(v->log, 1, more);
+    if (rc < 0)
+        bats_view_log_release(v);
+    if (v->n_places > 0)
+        qsort(v->places, v->n_places, sizeof *v->places, by_seq);
+    size_t n = part.last > 0 ? (size_t)last : v->n_places;
+    v->next_place = v->n_places > n ? v->n_places - n : 0;
+    v->log_is_cut = part.from > 0 || v->next_place > 0;
     return rc;
 }
 
@@ -95,19 +125,19 @@ bool bats_view_log_is_cut(const struct bats_view *v)
     return v->log_is_cut;
 }
 
-int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,
-                         struct bats_error *err)
+bool bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry)
 {
-#define C(member) BATS_COLUMN(struct bats_view_entry, member)
-    static const struct bats_db_column columns[] = {
-        C(session), C(time), C(what),    C(machine),
-        C(task),    C(text), C(removed), {0}};
-#undef C
-    int rc = bats_db_step(&v->db, v->log, err);
-    if (rc <= 0)
-        return rc;
-    bats_db_fill(v->log, columns, entry, NULL, err);
-    return 1;
+    if (v->next_place == v->n_places)
+        return false;
+    const struct bats_view_place *at = &v->places[v->next_place++];
+    const struct bats_view_logged *row = &v->log[at->row];
+    *entry = row->entry;
+    if (at->has_begun) {
+        entry->time = row->given_us;
+        entry->what = row->is_copy ? "copy" : "run";
+        entry->text = "";
+    }
+    return true;
 }
 
 /* ---- the last execution of one task ---- */
