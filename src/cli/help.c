@@ -26,52 +26,6 @@ static const char *const groups[BATS_GROUPS] = {
     [BATS_GROUP_PAPERS] = "Other policies and tails, most of them from papers",
 };
 
-static const struct {
-    const char *command;
-    const char *says;
-} examples[] = {
-    {"bats-mpi -j 8 bag.txt",
-     "run every line of bag.txt with 8 workers on this machine"},
-    {"srun -n 256 bats-mpi bag.txt",
-     "the same, with 255 workers in a Slurm job"},
-    {"srun -n 65 bats-mpi bag.txt --clusters clusters.ini --budget 600",
-     "the same, on machines with different charges, for at most 600"},
-    {"srun -n 256 bats-mpi bag.txt --output stream",
-     "keep the output of all tasks, in two files per worker"},
-    {"bats-mpi alloc bag.txt -p slow,fast --budget 600",
-     "buy machines from Slurm as jobs, for at most 600 in all"},
-    {"bats-mpi output bag.txt --failed --stderr",
-     "print what the failed tasks wrote to standard error"},
-    {"bats-mpi plan --tasks 1000 --runtime slow=15m,fast=4m -c clusters.ini",
-     "show which machines to hold, and what they cost"},
-    {"bats-mpi tasks --failed bag.txt",
-     "list the tasks that failed, even while the run goes on"},
-};
-
-static const struct {
-    const char *code;
-    const char *meaning;
-} exits[] = {
-    {"0", "all tasks done"},
-    {"1", "some tasks failed (or enough of them for --halt)"},
-    {"2", "usage or bad input; nothing was run"},
-    {"3", "the system failed"},
-    {"4", "budget exhausted, tasks are left"},
-    {"5",
-     "time limit, SIGUSR1, or no task can meet the deadline; some are left"},
-    {"130, 143", "stopped in order by SIGINT, SIGTERM"},
-};
-
-static const char failures[] =
-    "A task that exits with status 85 has saved its state: it is run again and "
-    "has not failed. If it does so within 10 seconds, it waits before it is "
-    "run again, longer each time; at the sixth time in a row it has failed. A "
-    "task whose machine is lost is run again, too. After SIGUSR1, rank 0 "
-    "starts no more tasks, and ends the run when the running ones have ended "
-    "(exit code 5).";
-
-#define N(array) (sizeof(array) / sizeof *(array))
-
 /* The text from `at` to `end`, valid until the next call. */
 static char *copy(const char *at, const char *end)
 {
@@ -87,12 +41,25 @@ static const char *one_line(char *text)
     return text;
 }
 
+/* Where the section of this name begins in verbs.txt. */
+static const char *find(const char *name)
+{
+    char head[32];
+    snprintf(head, sizeof head, "= %s\n", name);
+    return strstr(verbs.begin, head) + strlen(head);
+}
+
+/* A section of verbs.txt that is not of a verb. */
+static char *section(const char *name)
+{
+    const char *at = find(name);
+    return copy(at, strstr(at, "\n="));
+}
+
 /* The synopsis of a verb in verbs.txt, or what the verb does, as one line. */
 static const char *text_of(enum bats_verb verb, bool is_synopsis)
 {
-    char head[32];
-    snprintf(head, sizeof head, "= %s\n", bats_verbs[verb].name);
-    const char *at = strstr(verbs.begin, head) + strlen(head);
+    const char *at = find(bats_verbs[verb].name);
     const char *end = strstr(at, "\n\n");
     return is_synopsis ? copy(at, end)
                        : one_line(copy(end + 2, strstr(end, "\n=")));
@@ -147,11 +114,9 @@ static void print_option(FILE *out, const struct bats_option *o)
     bats_words_wrap(out, help_of(o), COLUMN, COLUMN, WIDTH);
 }
 
-static void print_exits(FILE *out)
+static void print_section(FILE *out, const char *name)
 {
-    fputs("\nExit codes:\n", out);
-    for (size_t i = 0; i < N(exits); i++)
-        fprintf(out, "  %-9s %s\n", exits[i].code, exits[i].meaning);
+    fprintf(out, "\n%s:\n%s\n", name, section(name));
 }
 
 void bats_help_program(FILE *out)
@@ -160,21 +125,13 @@ void bats_help_program(FILE *out)
           "       bats-mpi VERB [OPTION...] ...\n"
           "       bats-mpi --help | --version\n\n",
           out);
-    bats_words_wrap(out,
-                    "Runs a bag of independent tasks on MPI ranks within a "
-                    "budget: it learns how fast each cluster of machines "
-                    "is, buys the windows that finish the bag soonest for "
-                    "the money, and reports at the end what it cost.",
-                    0, 0, WIDTH);
+    bats_words_wrap(out, one_line(section("Program")), 0, 0, WIDTH);
     fputs("\nVerbs:\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
         fprintf(out, "  %-8s  %s\n", bats_verbs[v].name,
                 bats_verbs[v].purpose);
-    fputs("\nExamples:\n", out);
-    for (size_t i = 0; i < N(examples); i++)
-        fprintf(out, "  %s\n      %s\n", examples[i].command,
-                examples[i].says);
-    print_exits(out);
+    print_section(out, "Examples");
+    print_section(out, "Exit codes");
     fputs("\n'bats-mpi VERB --help' lists the options of a verb.\n", out);
 }
 
@@ -199,11 +156,9 @@ void bats_help_verb(FILE *out, enum bats_verb verb)
           out);
     if (verb == BATS_VERB_RUN) {
         putc('\n', out);
-        bats_words_wrap(out, failures, 0, 0, WIDTH);
-        fputs("\nExamples:\n", out);
-        for (size_t i = 0; i < 2; i++)
-            fprintf(out, "  %s\n", examples[i].command);
-        print_exits(out);
+        bats_words_wrap(out, one_line(section("Failures")), 0, 0, WIDTH);
+        print_section(out, "Examples");
+        print_section(out, "Exit codes");
     }
 }
 
@@ -285,40 +240,23 @@ void bats_help_man(FILE *out)
     for (int v = 0; v < BATS_VERBS; v++)
         roff_line(out, v == 0 ? "" : ".PP\n",
                   text_of((enum bats_verb)v, false));
-    fputs(
-        ".PP\n"
-        "Everything that a batch job holds is billed until it is given back: "
-        "all its machines work, and the budget is a deadline. Where charges "
-        "are given per window, "
-        "each machine is charged for every window that it enters. The "
-        "budget is never exceeded: a machine whose next window it cannot pay "
-        "is parked when the present one ends. The amount charged is shown "
-        "beside the amount reserved, which a batch system bills for holding "
-        "the whole allocation.\n",
-        out);
+    roff_line(out, ".PP\n", section("Money"));
     for (int v = 0; v < BATS_VERBS; v++) {
         fprintf(out, ".SH OPTIONS OF %s\n", bats_verbs[v].name);
         roff_options(out, (enum bats_verb)v);
     }
     bats_asset_write(out, &man);
-    roff_line(out, "", failures);
+    roff_line(out, "", section("Failures"));
     fputs(".SH ENVIRONMENT\n.TP\n.B BATS_BUDGET\n"
           "the budget if \\-\\-budget is not given: an amount or account\n"
           ".TP\n.B BATS_HISTORY\n"
           "the history if \\-\\-history is not given; empty: there is none\n",
           out);
-    fputs(".SH EXIT STATUS\n", out);
-    for (size_t i = 0; i < N(exits); i++) {
-        roff_line(out, ".TP\n.B ", exits[i].code);
-        roff_line(out, "", exits[i].meaning);
-    }
-    fputs(".SH EXAMPLES\n", out);
-    for (size_t i = 0; i < N(examples); i++) {
-        roff_line(out, ".TP\n.B ", examples[i].command);
-        roff_line(out, "", examples[i].says);
-    }
-    fputs(".SH SEE ALSO\n.BR parallel (1),\n.BR srun (1),\n.BR mpirun (1)\n",
-          out);
+    roff_line(out, ".SH EXIT STATUS\n.nf\n", section("Exit codes"));
+    roff_line(out, ".fi\n.SH EXAMPLES\n.nf\n", section("Examples"));
+    fputs(
+        ".fi\n.SH SEE ALSO\n.BR parallel (1),\n.BR srun (1),\n.BR mpirun (1)\n",
+        out);
 }
 
 /* ---- what a shell offers ---- */
