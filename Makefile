@@ -139,6 +139,7 @@ SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
 # Those that take longest begin first: none is left to run alone at the end.
 # Four that compute are among them.
 LONG_TESTS = $(addprefix tests/,gridengine/t0003-alloc-faults.sh \
+	gridengine/t0004-alloc-kills.sh \
 	slurm/t0014-alloc-faults.sh slurm/t0019-leases.sh slurm/t0008-account.sh \
 	slurm/t0020-leases-cut.sh fault/t0301-soak.sh gridengine/t0001-jobs.sh) \
 	$(B)/tests/test_sched_property $(B)/tests/test_record_crash \

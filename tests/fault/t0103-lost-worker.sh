@@ -200,7 +200,7 @@ ok 'one that never wakes up is killed in the end'
 # Its task leaves no core to it.
 cat >task <<'TASK'
 for i in 1 2 3 4 5 6 7 8; do (while :; do :; done) & done
-sleep 9
+sleep 7
 echo "$BATS_TASK_ID"
 TASK
 printf 'sh task\nsh task\n' >bag

@@ -223,15 +223,15 @@ ok "one with a hole is not, but what is readable of it is saved, and gone on wit
 
 # ---- a full disk ----
 
-# each_once FILE RECORD: 2000 tasks have run once, and are done.
+# each_once FILE RECORD: 600 tasks have run once, and are done.
 each_once() {
-    test "$(sort -u "$1" | wc -l)" -eq 2000
-    test "$(wc -l <"$1")" -eq 2000
-    test "$(sql "$2" "SELECT count(*) FROM tasks WHERE state = 'done'")" = 2000
+    test "$(sort -u "$1" | wc -l)" -eq 600
+    test "$(wc -l <"$1")" -eq 600
+    test "$(sql "$2" "SELECT count(*) FROM tasks WHERE state = 'done'")" = 600
 }
 # A limit on the size of files stands for it: there is no need for root.
 rm -f bag.bats* ran3
-seq 2000 | sed 's/.*/echo & >>ran3; sleep 0.005/' >bag
+seq 600 | sed 's/.*/echo & >>ran3; sleep 0.005/' >bag
 start 3 bag --quiet
 within 60 began 20
 pid=$(rank_pid 0)

@@ -14,7 +14,7 @@
 #include "record/read/view.h"
 #include "run/journal.h"
 
-#define N_TASKS 10
+#define N_TASKS 6
 #define N_MACHINES 2
 #define TASK_US (3 * BATS_MINUTE)
 #define WINDOW (10 * BATS_MINUTE)

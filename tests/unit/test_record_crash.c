@@ -152,7 +152,7 @@ TEST_IN_DIRECTORY(a_live_record_can_be_read)
     kill_writer(&w);
 }
 
-#define CHARGES 10000
+#define CHARGES 3000
 
 static void must_run(sqlite3 *db, const char *sql)
 {

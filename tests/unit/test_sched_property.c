@@ -18,18 +18,18 @@ static const struct {
     const char *name;
     uint64_t digest;
 } kinds[KINDS] = {
-    [KIND_BATS] = {"bats", UINT64_C(0x977390fc8372bf8b)},
-    [KIND_BKP] = {"bkp", UINT64_C(0xf9b0675946fe731e)},
-    [KIND_RR] = {"rr", UINT64_C(0xef5e90bec64c93f1)},
-    [KIND_DBC] = {"dbc", UINT64_C(0x969e07f4a5385342)},
-    [KIND_EXPERT] = {"expert", UINT64_C(0x00076ef6d526faa8)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0xec84d253fdb72d5a)},
-    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xce1a8351432e89ac)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0x0af16f43bb4e7098)},
-    [KIND_SECOND] = {"second", UINT64_C(0x6eb89c66c53aef35)},
-    [KIND_JOB] = {"job", UINT64_C(0x1a27dc8ffaddefad)},
-    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x589eefecef561a6c)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xba2b960457b3100e)}};
+    [KIND_BATS] = {"bats", UINT64_C(0x7576553fb2d12bc2)},
+    [KIND_BKP] = {"bkp", UINT64_C(0xd735b51f89b71757)},
+    [KIND_RR] = {"rr", UINT64_C(0xd3d63848467cb666)},
+    [KIND_DBC] = {"dbc", UINT64_C(0x11d5609bd3854820)},
+    [KIND_EXPERT] = {"expert", UINT64_C(0x2ff37c98ee6e4bc8)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0x279e249d57acc034)},
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xf87599c880040dc3)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0x856240b7e8d08281)},
+    [KIND_SECOND] = {"second", UINT64_C(0x2aa88a1b9c2d1867)},
+    [KIND_JOB] = {"job", UINT64_C(0x5b55820c4491f346)},
+    [KIND_ALLOCATION] = {"allocation", UINT64_C(0xe70f730dfcf29aa8)},
+    [KIND_NEEDS] = {"needs", UINT64_C(0xd7489e327404940c)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

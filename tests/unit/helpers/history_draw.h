@@ -9,13 +9,13 @@
 
 #include "history_billing.h"
 
-#define HISTORIES 15000
-#define DBC_HISTORIES 4000    /* and more, half of them charged for use */
-#define GRAPH_HISTORIES 5000  /* and more, with dependencies */
+#define HISTORIES 9000
+#define DBC_HISTORIES 3000    /* and more, half of them charged for use */
+#define GRAPH_HISTORIES 3000  /* and more, with dependencies */
 #define EXPERT_HISTORIES 2000 /* and more, with instances */
-#define PURSE_HISTORIES 4000  /* and more, of several workflows */
-#define LEASE_HISTORIES 15000 /* and more, billed in every way */
-#define NEED_HISTORIES 6000   /* and more, the same, with needs */
+#define PURSE_HISTORIES 2500  /* and more, of several workflows */
+#define LEASE_HISTORIES 9000 /* and more, billed in every way */
+#define NEED_HISTORIES 4000   /* and more, the same, with needs */
 
 static bats_time any_runtime(const void *context, uint32_t task,
                              uint32_t cluster)
