@@ -15,11 +15,13 @@ the first one can begin, or leave it its room; it is told all runtimes. `best`
 is the soonest end of EASY with four orders: of arrival, longest chain, largest
 share of a node, and most core time first. rr of bats-mpi, simulated, learns
 runtimes on the way (rr) or is told them (rr told). All makespans are over a
-lower bound: cores or memory at full use, or the longest chain of tasks.
+lower bound: the longest chain of tasks, or what comes before, between and after
+some of them, with cores or memory at full use.
 """
 import bisect
 import gzip
 import heapq
+import itertools
 import json
 import math
 import os
@@ -90,8 +92,12 @@ def load(path, seed):
     return tasks
 
 
-def chains(tasks):
-    """Sets the time of the longest chain that begins with each task."""
+def share(task):
+    return max(task.cores / CORES, task.gib / GIB)
+
+
+def in_order(tasks):
+    """The tasks, parents first; sets each one's longest chain to the end."""
     left = {t: t.parents for t in tasks}
     order = [t for t in tasks if t.parents == 0]
     for t in order:
@@ -101,12 +107,68 @@ def chains(tasks):
                 order.append(c)
     for t in reversed(order):
         t.chain = t.time + max((c.chain for c in t.children), default=0)
+    return order
+
+
+def earliest(order, parents, nodes):
+    """When each task can begin at the earliest: its parents have ended, and
+    so has the work of all before it, of which the part that begins last keeps
+    all cores or all memory busy."""
+    start, before = {}, {}
+    for t in order:
+        before[t] = set(parents[t]).union(*(before[p] for p in parents[t]))
+        start[t] = max((start[p] + p.time for p in parents[t]), default=0)
+        cores = memory = 0
+        for p in sorted(before[t], key=lambda p: -start[p]):
+            cores += p.time * p.cores / (nodes * CORES)
+            memory += p.time * p.gib / (nodes * GIB)
+            start[t] = max(start[t], start[p] + max(cores, memory))
+    return start
+
+
+def least(tasks, nodes):
+    """The least makespan of independent tasks: cores or memory at full use, or
+    several tasks in the same place. Of k m + r tasks in m places, r places have
+    k + 1 tasks, or one has k + 2. A place is as wide as a task of some width,
+    wider tasks take several, and narrower ones none."""
+    bound = max(sum(t.time * t.cores for t in tasks) / (nodes * CORES),
+                sum(t.time * t.gib for t in tasks) / (nodes * GIB))
+    for width in {t.cores for t in tasks}:
+        m = nodes * (CORES // width)
+        longest = sorted((t.time for t in tasks
+                          for _ in range(t.cores // width)), reverse=True)
+        sums = [0, *itertools.accumulate(longest)]
+        for k in range(1, (len(longest) - 1) // m + 1):
+            for r in {1, min(m, len(longest) - k * m)}:
+                n = k * m + r
+                bound = max(bound, min(sums[n] - sums[n - k - 2],
+                                       (sums[n] - sums[n - r * (k + 1)]) / r))
+    return bound
+
+
+def some(values):
+    """At most 60 of them."""
+    values = sorted(set(values))
+    n = len(values)
+    return values if n <= 60 else [values[i * (n - 1) // 59] for i in range(60)]
 
 
 def bound(tasks, nodes):
-    cores = sum(t.time * t.cores for t in tasks) / (nodes * CORES)
-    memory = sum(t.time * t.gib for t in tasks) / (nodes * GIB)
-    return max(cores, memory, max(t.chain for t in tasks))
+    """The tasks that begin at `head` or later, and leave `tail` or more to do
+    when they end, take their least makespan in between."""
+    order, parents = in_order(tasks), {t: [] for t in tasks}
+    for t in tasks:
+        for c in t.children:
+            parents[c].append(t)
+    head = earliest(order, parents, nodes)
+    tail = earliest(order[::-1], {t: t.children for t in tasks}, nodes)
+    bound = max(head[t] + t.time + tail[t] for t in tasks)
+    for h in some(head.values()):
+        for l in some(tail.values()):
+            part = [t for t in tasks if head[t] >= h and tail[t] >= l]
+            if part:
+                bound = max(bound, h + least(part, nodes) + l)
+    return bound
 
 
 class Play:
@@ -199,10 +261,6 @@ class Play:
             self.begin(self.queue.pop(i), node)
 
 
-def share(task):
-    return max(task.cores / CORES, task.gib / GIB)
-
-
 ORDERS = [None, lambda t: -t.chain, lambda t: (-share(t), -t.chain),
           lambda t: -share(t) * t.chain]
 
@@ -238,7 +296,6 @@ def simulate(tasks, nodes, directory, told):
 
 
 def compare(tasks, nodes, directory):
-    chains(tasks)
     least = bound(tasks, nodes)
     easy = [Play(tasks, nodes, key, True).now for key in ORDERS]
     ends = [Play(tasks, nodes, None, False).now, easy[0], min(easy),
