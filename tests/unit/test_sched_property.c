@@ -24,7 +24,7 @@ static const struct {
     [KIND_DBC] = {"dbc", UINT64_C(0x11d5609bd3854820)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x2ff37c98ee6e4bc8)},
     [KIND_GRAPH] = {"graph", UINT64_C(0x279e249d57acc034)},
-    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xf87599c880040dc3)},
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x4fa06a361832a9b3)},
     [KIND_NOTICE] = {"notice", UINT64_C(0x856240b7e8d08281)},
     [KIND_SECOND] = {"second", UINT64_C(0x2aa88a1b9c2d1867)},
     [KIND_JOB] = {"job", UINT64_C(0x5b55820c4491f346)},

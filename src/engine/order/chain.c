@@ -15,16 +15,18 @@
 
 #include <string.h>
 
-/* Upper bounds on the slots and tasks compared. */
-#define SLOTS_MOST 256
+/* Upper bounds: of tasks compared, and for each cluster, of the slots that they
+ * are compared with and of the machines searched for these. */
 #define TASKS_MOST BATS_BAG_AHEAD
+#define SLOTS_MOST 64
+#define MACHINES_MOST 256
 /* A cluster counts as faster if tasks take less than this fraction of the
  * time; means of equal clusters differ a little. */
 #define CLEARLY 0.9
 
 struct faster {
     double free; /* microseconds until it is free */
-    uint32_t machine, cluster;
+    uint32_t machine;
 };
 
 /* Counts on which a refusal depends. It holds within a pass over idle slots
@@ -34,45 +36,83 @@ struct refusal {
 };
 
 struct memory {
-    struct faster slots[SLOTS_MOST];
-    uint32_t n;
+    /* By cluster: heaps, the slot that is free first on top. */
+    struct faster slots[BATS_CLUSTERS_MAX][SLOTS_MOST];
+    uint32_t n[BATS_CLUSTERS_MAX];
     struct refusal refusal[BATS_CLUSTERS_MAX];
     bool is_refused[BATS_CLUSTERS_MAX]; /* holds for any machine of the
                                            cluster */
 };
 
-/* Tasks are clearly faster there than with factor `mine`. */
-static bool is_faster(const struct state *s, size_t cluster, double mine)
+static void sift_down(struct faster *heap, uint32_t n, uint32_t at)
 {
-    return s->known.categories.factor[cluster] < CLEARLY * mine &&
-           s->clusters[cluster].n_active > 0;
-}
-
-static void look_at(struct memory *o, const struct state *s, uint32_t machine)
-{
-    const struct machine *m = &s->machines[machine];
-    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
-        if (o->n < SLOTS_MOST &&
-            (s->slots[i].n_tasks == 1 || s->slots[i].is_idle))
-            o->slots[o->n++] =
-                (struct faster){s->slots[i].n_tasks > 0 ? slot_rest(s, i) : 0,
-                                machine, m->cluster};
-}
-
-/* Collects the slots of faster machines that stay in use. */
-static void look(struct memory *o, const struct state *s, uint32_t machine)
-{
-    double mine = s->known.categories.factor[s->machines[machine].cluster];
-    bool any = false;
-    o->n = 0;
-    for (size_t c = 0; c < s->n_clusters; c++)
-        any |= is_faster(s, c, mine);
-    for (uint32_t i = 0; any && i < s->n_held && o->n < SLOTS_MOST; i++) {
-        const struct machine *m = &s->machines[s->held[i]];
-        if (m->state == MACHINE_ACTIVE && !m->marked && !m->quarantined &&
-            is_faster(s, m->cluster, mine))
-            look_at(o, s, s->held[i]);
+    struct faster moved = heap[at];
+    for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
+        child += child + 1 < n && heap[child + 1].free < heap[child].free;
+        if (heap[child].free >= moved.free)
+            break;
+        heap[at] = heap[child];
     }
+    heap[at] = moved;
+}
+
+static void add(struct memory *o, const struct state *s, uint32_t slot)
+{
+    uint32_t machine = s->slots[slot].machine;
+    const struct machine *m = &s->machines[machine];
+    if (m->state == MACHINE_ACTIVE && !m->marked && !m->quarantined)
+        o->slots[m->cluster][o->n[m->cluster]++] = (struct faster){
+            s->slots[slot].n_tasks > 0 ? slot_rest(s, slot) : 0, machine};
+}
+
+/* Collects slots of a faster cluster's machines that stay in use: those idle,
+ * and unless these suffice for all tasks compared, those that are busy. */
+static void look_at(struct memory *o, const struct state *s, size_t cluster)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    uint32_t *n = &o->n[cluster], at = s->idle.of[cluster].first;
+    for (uint32_t k = 0; at != NO_SLOT && *n < TASKS_MOST && k < SLOTS_MOST;
+         k++, at = s->slots[at].next_idle)
+        if (s->slots[at].n_tasks == 0)
+            add(o, s, at);
+    uint32_t machines = *n < TASKS_MOST ? c->n_machines : 0;
+    for (uint32_t i = 0; i < machines && i < MACHINES_MOST; i++) {
+        const struct machine *m =
+            &s->machines[s->members[c->first_machine + i]];
+        for (uint32_t k = 0; k < m->n_slots && m->n_busy > 0; k++)
+            if (*n < SLOTS_MOST && s->slots[m->first_slot + k].n_tasks == 1)
+                add(o, s, m->first_slot + k);
+    }
+    for (uint32_t i = *n / 2; i-- > 0;)
+        sift_down(o->slots[cluster], *n, i);
+}
+
+/* Collects slots of clusters where tasks are clearly faster. */
+static void look(struct memory *o, const struct state *s, uint32_t cluster)
+{
+    const double *factor = s->known.categories.factor;
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        o->n[c] = 0;
+        if (factor[c] < CLEARLY * factor[cluster] &&
+            s->clusters[c].n_active > 0)
+            look_at(o, s, c);
+    }
+}
+
+/* The cluster's slot that is free first, of those that may take the task. */
+static struct faster *find_first(struct memory *o, const struct state *s,
+                                 struct bats_position task, size_t cluster)
+{
+    struct faster *heap = o->slots[cluster], *best = NULL;
+    for (uint32_t i = 0; i < o->n[cluster]; i++)
+        if ((!best || heap[i].free < best->free) &&
+            s->tasks[task.i].avoid != heap[i].machine &&
+            purse_admits(s, heap[i].machine, task)) {
+            best = &heap[i];
+            if (i == 0)
+                break;
+        }
+    return best;
 }
 
 /* Assigns the task to a faster slot than this cluster's, if it ends sooner
@@ -80,22 +120,28 @@ static void look(struct memory *o, const struct state *s, uint32_t machine)
 static bool goes_elsewhere(struct memory *o, const struct state *s,
                            struct bats_position task, uint32_t cluster)
 {
-    double time[BATS_CLUSTERS_MAX];
+    uint32_t index = s->bag.index[task.i];
+    double soonest = categories_runtime(s, index, cluster);
     struct faster *best = NULL;
-    for (size_t c = 0; o->n > 0 && c < s->n_clusters; c++)
-        time[c] = categories_runtime(s, s->bag.index[task.i], c);
-    double soonest = o->n > 0 ? time[cluster] : 0;
-    for (uint32_t i = 0; i < o->n; i++) {
-        double end = o->slots[i].free + time[o->slots[i].cluster];
-        if (end < soonest && s->tasks[task.i].avoid != o->slots[i].machine &&
-            purse_admits(s, o->slots[i].machine, task)) {
-            soonest = end;
-            best = &o->slots[i];
+    size_t of = cluster;
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        if (o->n[c] == 0)
+            continue;
+        double time = categories_runtime(s, index, c);
+        struct faster *first = o->slots[c][0].free + time < soonest
+                                   ? find_first(o, s, task, c)
+                                   : NULL;
+        if (first && first->free + time < soonest) {
+            soonest = first->free + time;
+            best = first;
+            of = c;
         }
     }
-    if (best)
-        best->free = soonest;
-    return best != NULL;
+    if (!best)
+        return false;
+    best->free = soonest;
+    sift_down(o->slots[of], o->n[of], (uint32_t)(best - o->slots[of]));
+    return true;
 }
 
 static void begin(void *self)
@@ -133,7 +179,7 @@ static struct bats_position next(void *self, const struct state *s,
     uint32_t cluster = s->machines[machine].cluster;
     if (refuses(o, s, cluster))
         return BATS_NO_POSITION;
-    look(o, s, machine);
+    look(o, s, cluster);
     for (uint32_t behind = 0; behind < most; behind++) {
         task = s->bag.groups[0].order[bats_bag_walk(&s->bag, &walk)];
         if (goes_elsewhere(o, s, task, cluster))
