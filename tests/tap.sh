@@ -185,7 +185,7 @@ within() {
     local waited=0 most=$(($1 * 10)) tenths
     shift
     until "$@"; do
-        tenths=$((waited < 20 ? 1 : 3))
+        tenths=$((waited < 20 ? 1 : waited < 100 ? 3 : 6))
         waited=$((waited + tenths))
         [ $waited -lt $most ] || return 1
         sleep 0.$tenths

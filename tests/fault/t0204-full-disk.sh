@@ -4,7 +4,7 @@
 . "$TOP/tests/mpi/lib.sh"
 
 if [ "$(id -u)" -ne 0 ] || ! mkdir small ||
-    ! mount -t tmpfs -o size=768k tmpfs small 2>/dev/null; then
+    ! mount -t tmpfs -o size=512k tmpfs small 2>/dev/null; then
     skip 'a disk that stays full' 'needs root to mount a small file system'
     done_testing
     exit
@@ -12,7 +12,7 @@ fi
 trap 'umount -l "$dir/small" 2>/dev/null; end_test' EXIT
 
 ini '[run]; window = 5s' '[cluster a]; charge = 1' >clusters.ini
-seq 3000 | sed 's/.*/sleep 0.005; : &/' >bag
+seq 1200 | sed 's/.*/sleep 0.005; : &/' >bag
 # It waits for room for longer than a window lasts.
 BATS_TEST_UNRECORDED_SECONDS=8 \
     expect 3 bats 3 bag --record small/r --clusters clusters.ini --json report
@@ -31,6 +31,6 @@ verb record verify small/r
 ok 'its bill says what the record does'
 
 bats 3 bag --record small/r --clusters clusters.ini --resume
-test "$(sql small/r 'SELECT done FROM progress')" = 3000
+test "$(sql small/r 'SELECT done FROM progress')" = 1200
 ok '--resume does the rest'
 done_testing

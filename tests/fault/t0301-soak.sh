@@ -5,9 +5,9 @@
 # step is started again with --resume, as a job script would; once the master
 # is killed. In the end record, joblog and ledger have to agree.
 #
-# SOAK_TASKS (1500) tasks on SOAK_WORKERS (8) workers; `make soak` takes many.
+# SOAK_TASKS (1000) tasks on SOAK_WORKERS (8) workers; `make soak` takes many.
 . "$TOP/tests/mpi/lib.sh"
-tasks=${SOAK_TASKS:-1500}
+tasks=${SOAK_TASKS:-1000}
 workers=${SOAK_WORKERS:-8}
 
 needs_open_mpi

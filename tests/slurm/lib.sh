@@ -26,9 +26,10 @@ job_is() {
 # 75: nothing helped, or the script failed then, or it has not ended after 5
 # minutes; what Slurm says of it is shown.
 await() {
-    local stuck= code since=$SECONDS step=$SECONDS
+    local stuck= code since=$SECONDS step=$SECONDS rest=0.3
     until job_is "$1" 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'; do
-        sleep 0.5
+        sleep $rest
+        [ $((SECONDS - since)) -lt 3 ] || rest=1.5 # others compute
         if [ $((SECONDS - since)) -ge 300 ]; then
             scontrol show job "$1" | sed 's/^/# /'
             squeue -s -j "$1" | sed 's/^/# /'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Jobs with several lives: a limit of one minute, and a partition whose jobs
-# are taken away. And a job of 64 ranks.
+# are taken away. And a job of 32 ranks.
 export BED_REQUEUES=1
 . "$TOP/tests/slurm/lib.sh"
 
@@ -13,10 +13,10 @@ lived() {
 }
 
 yes '@sleep 10m' | head -n 500 >bag
-srun --mpi=pmix -p all -N8 -n64 --ntasks-per-node=8 bats-mpi bag \
+srun --mpi=pmix -p all -N8 -n32 --ntasks-per-node=4 bats-mpi bag \
     --time-scale 600 --policy rr >out 2>err
 grep -q 'all 500 tasks done' err
-ok 'a bag on 64 ranks and eight nodes'
+ok 'a bag on 32 ranks and eight nodes'
 
 # 20 tasks of 10 s on 4 machines take 50 s, of which a job of one minute has
 # less. Slurm warns it at some time from 5 s to 35 s on: it looks every 30 s.

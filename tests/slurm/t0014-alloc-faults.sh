@@ -60,7 +60,7 @@ ok 'when nothing comes, it says so, and why; when the way is free, jobs come'
 job=$(sbatch --parsable -p fast -N4 --exclusive -o /dev/null --wrap 'sleep 600')
 within 60 job_is "$job" RUNNING
 tasks bag 40 0.5
-bag='bag -p fast --slots 64 --max-jobs 3 --window 30s'
+bag='bag -p fast --slots 4 --max-jobs 3 --window 30s --sbatch --exclusive'
 start $bag
 # The record of a run that goes on is locked: only its jobs have such names. One
 # that is held only asks for a price.

@@ -81,7 +81,7 @@ for try in $(seq 200); do
 done
 [ "$ready" -eq 8 ] || give_up "$ready of 8 Slurm nodes came up"
 
-[ -z "${BED_REQUEUES-}" ] || while sleep 0.5; do
+[ -z "${BED_REQUEUES-}" ] || while sleep 2; do
     SLURM_TIME_FORMAT=%s squeue -h -t PD -o '%i %r %S' |
         while read -r job reason start; do
             [ "$reason" != BeginTime ] ||
