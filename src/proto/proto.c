@@ -359,7 +359,6 @@ static void code_body(struct codec *c, struct bats_message *m)
     case BATS_MESSAGE_READY:
     case BATS_MESSAGE_NOTICE:
     case BATS_MESSAGE_HEARTBEAT:
-    case BATS_MESSAGE_CHALLENGE:
         break;
     default:
         codec_complain(c, "is of an unknown type");

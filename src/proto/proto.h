@@ -28,7 +28,7 @@
 #include "util/text.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 19
+#define BATS_PROTO_VERSION 20
 #define BATS_PROTO_OUTPUTS 4 /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3   /* ways to bind tasks, numbered from 0 */
 #define BATS_PROTO_JOB 64    /* longest number of a job, with the NUL */
@@ -51,13 +51,12 @@ enum bats_message_type {
                              * its SETUP */
     /* Between the master and the gateway of a worker job (run/hub.h), before
      * anything else. There, ERROR is a refusal. */
-    BATS_MESSAGE_KNOCK,     /* gateway: this job wants to join; twice */
-    BATS_MESSAGE_CHALLENGE, /* master: say that again, by TLS */
-    BATS_MESSAGE_WELCOME,   /* master: say HELLO */
-    BATS_MESSAGE_NOTICE,    /* worker: my node will be taken away */
-    BATS_MESSAGE_TAKEN,     /* master: this many of your RESULTs, the oldest
+    BATS_MESSAGE_KNOCK,   /* gateway: this job wants to join */
+    BATS_MESSAGE_WELCOME, /* master: say HELLO */
+    BATS_MESSAGE_NOTICE,  /* worker: my node will be taken away */
+    BATS_MESSAGE_TAKEN,   /* master: this many of your RESULTs, the oldest
                              * ones, are on record */
-    BATS_MESSAGE_LEASE      /* master, to a gateway: its job is paid until this
+    BATS_MESSAGE_LEASE    /* master, to a gateway: its job is paid until this
                              * age (run/watchdog.h) */
 };
 

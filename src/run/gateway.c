@@ -308,29 +308,19 @@ static int await(struct gateway *g, enum bats_message_type type,
     return rc;
 }
 
-static int knock(struct gateway *g, struct bats_error *err)
-{
-    const struct bats_knock k = {(uint32_t)g->base.size, g->job};
-    if (!bats_wire_say(&g->wire, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = k)))
-        return bats_no_memory(err);
-    return bats_wire_flush(&g->wire) ? 0 : broken(g, err);
-}
-
-/* Anybody may hear the first knock. The second one goes by TLS, so only the
- * master hears it, and only this one counts. */
+/* The KNOCK goes by TLS: only the master can read it. */
 static int enter(struct gateway *g, const uint8_t secret[BATS_TLS_KEY],
                  int64_t until_us, struct bats_message *welcome,
                  struct bats_error *err)
 {
-    int rc = knock(g, err);
-    if (rc == 0)
-        rc = await(g, BATS_MESSAGE_CHALLENGE, until_us, welcome, err);
-    if (rc == 0 && !bats_wire_secure(&g->wire, false, secret))
-        rc = bats_no_memory(err);
-    if (rc == 0)
-        rc = knock(g, err);
-    return rc < 0 ? rc
-                  : await(g, BATS_MESSAGE_WELCOME, until_us, welcome, err);
+    const struct bats_knock knock = {(uint32_t)g->base.size, g->job};
+    if (!bats_wire_secure(&g->wire, false, secret) ||
+        !bats_wire_say(&g->wire,
+                       BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = knock)))
+        return bats_no_memory(err);
+    return bats_wire_flush(&g->wire)
+               ? await(g, BATS_MESSAGE_WELCOME, until_us, welcome, err)
+               : broken(g, err);
 }
 
 static int join(struct gateway *g, int64_t until_us, int64_t *silence_us,
@@ -350,7 +340,6 @@ static int join(struct gateway *g, int64_t until_us, int64_t *silence_us,
     int rc = enter(g, door.secret, until_us, &message, err);
     if (rc < 0)
         return rc;
-    g->wire.limit = BATS_WIRE_FRIEND;
     *silence_us = message.u.silence_us;
     return 0;
 }

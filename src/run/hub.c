@@ -68,7 +68,7 @@ static void cut_broken(struct bats_hub_job *job)
 {
     char why[160];
     if (errno == EKEYREJECTED)
-        snprintf(why, sizeof why, "it has another secret");
+        snprintf(why, sizeof why, "it does not have this run's secret");
     else if (errno == EBADMSG)
         snprintf(why, sizeof why,
                  "a message arrived that its gateway did not send");
@@ -103,18 +103,6 @@ static void refuse(struct bats_hub_job *job, const char *why)
 
 /* ---- authentication ---- */
 
-/* The first KNOCK comes in the clear: the rest must be encrypted. */
-static void challenge(const struct hub *h, struct bats_hub_job *job,
-                      const struct bats_knock *knock)
-{
-    snprintf(job->number, sizeof job->number, "%s", knock->job);
-    enter(job, BATS_HUB_PROVES);
-    say(job, BATS_SAY(BATS_MESSAGE_CHALLENGE));
-    if (job->state == BATS_HUB_PROVES &&
-        !bats_wire_secure(&job->wire, true, h->door.secret))
-        cut(job, "out of memory");
-}
-
 static bool make_lists(struct bats_hub_job *job, uint32_t n)
 {
     job->hellos = calloc(n, sizeof *job->hellos);
@@ -135,7 +123,6 @@ static void supersede(const struct hub *h, const struct bats_hub_job *job)
             cut(h->jobs[i], "its gateway has connected again");
 }
 
-/* The second KNOCK comes by TLS, so only the gateway can have sent it. */
 static void let_in(const struct hub *h, struct bats_hub_job *job,
                    const struct bats_knock *knock)
 {
@@ -146,10 +133,9 @@ static void let_in(const struct hub *h, struct bats_hub_job *job,
         refuse(job, "out of memory");
     } else {
         supersede(h, job);
-        job->wire.limit = BATS_WIRE_FRIEND;
         say(job,
             BATS_SAY(BATS_MESSAGE_WELCOME, .u.silence_us = h->silence_us));
-        if (job->state == BATS_HUB_PROVES)
+        if (job->state == BATS_HUB_KNOCKS)
             enter(job, BATS_HUB_GATHERS);
     }
 }
@@ -186,9 +172,6 @@ static void take_early(const struct hub *h, struct bats_hub_job *job,
     if (bats_proto_open(bytes, n, &message, &why) < 0)
         refuse(job, why.text);
     else if (job->state == BATS_HUB_KNOCKS && rank == 0 &&
-             message.type == BATS_MESSAGE_KNOCK)
-        challenge(h, job, &message.u.knock);
-    else if (job->state == BATS_HUB_PROVES && rank == 0 &&
              message.type == BATS_MESSAGE_KNOCK)
         let_in(h, job, &message.u.knock);
     else if (job->state == BATS_HUB_GATHERS && rank < job->n_ranks &&
@@ -229,6 +212,12 @@ static bool meet(struct hub *h, int fd, const struct in6_addr *address)
         free(job);
         return false;
     }
+    if (h->side != NULL &&
+        !bats_wire_secure(&job->wire, true, h->door.secret)) {
+        job->wire.fd = -1; /* stays the caller's */
+        release(job);
+        return false;
+    }
     job->address = *address;
     enter(job, BATS_HUB_KNOCKS);
     h->jobs[h->n++] = job;
@@ -241,16 +230,9 @@ static bool same_place(const struct in6_addr *a, const struct in6_addr *b)
     return memcmp(a, b, IN6_IS_ADDR_V4MAPPED(a) ? sizeof *a : 8) == 0;
 }
 
-/* True if the hub waits for the next message of this connection. */
-static bool lets_wait(const struct bats_hub_job *job, bool has_knocked)
-{
-    return job->is_silent && (job->state == BATS_HUB_KNOCKS ||
-                              (has_knocked && job->state == BATS_HUB_PROVES));
-}
-
-/* Refuses the longest silent connection of this address (NULL: of any) that
- * has said nothing yet, if more than `most` are silent. False: none was
- * refused. */
+/* Refuses the stranger that has been silent longest, if more than `most` are:
+ * of all, or of those of one address that have never said anything. False:
+ * none was refused. */
 static bool send_silent(struct hub *h, const struct in6_addr *address,
                         size_t most)
 {
@@ -258,8 +240,9 @@ static bool send_silent(struct hub *h, const struct in6_addr *address,
     size_t n = 0;
     for (size_t i = 0; i < h->n; i++) {
         struct bats_hub_job *job = h->jobs[i];
-        if (!lets_wait(job, address == NULL) ||
-            (address != NULL && !same_place(&job->address, address)))
+        if (job->state != BATS_HUB_KNOCKS || !job->is_silent ||
+            (address != NULL &&
+             (job->has_spoken || !same_place(&job->address, address))))
             continue;
         first = n++ == 0 ? job : first;
     }
@@ -332,6 +315,7 @@ static bool exchange(struct hub *h)
         if (h->fds[i].revents & POLLOUT && !bats_wire_flush(&job->wire))
             bats_wire_drop(&job->wire);
         job->is_silent = h->fds[i].revents == 0;
+        job->has_spoken |= (h->fds[i].revents & POLLIN) != 0;
         if (job->wire.fd < 0 || (h->fds[i].revents & ~POLLOUT) == 0)
             continue;
         int rc = bats_wire_fill(&job->wire);

@@ -64,6 +64,7 @@ struct bats_hub_job {
     /* private */
     struct bats_text *said;
     bool is_silent;          /* the last poll found nothing from it */
+    bool has_spoken;         /* an earlier one did */
     bool is_told;            /* a forked worker's CUT was reported */
     struct in6_addr address; /* IPv4 mapped into IPv6 */
     uint32_t n_here, n_left;

@@ -424,10 +424,9 @@ static int see_off(struct bats_joined *j, struct bats_hub_job *job,
     bool cut = job->state == BATS_HUB_CUT, admitted = job->admitted;
     strcpy(number, job->number);
     if (!admitted && j->n_refused++ < REFUSALS)
-        bats_master_tell(j->m,
-                         "a client claiming to be worker job '%s' was "
-                         "rejected: %s",
-                         number, job->why);
+        bats_master_tell(j->m, "a client%s%s was rejected: %s",
+                         number[0] != '\0' ? " for worker job " : "", number,
+                         job->why);
     int rc =
         admitted ? part(j->m, job, cut ? job->why : "it has left", err) : 0;
     if (rc < 0)

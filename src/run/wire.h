@@ -5,7 +5,7 @@
  * reads and writes lines instead of frames. A frame is a length (32 bits,
  * little-endian), a rank of the job (32 bits) and one message of proto.h, of
  * that length. The rank is the sender in frames of a gateway, the receiver in
- * frames of the master. The stream may become TLS 1.3 (GnuTLS) with a
+ * frames of the master. The stream may be TLS 1.3 (GnuTLS) with a
  * pre-shared key (door.h): without the key nobody can read, change, repeat or
  * leave out messages.
  *
@@ -26,13 +26,10 @@
 #include "proto/proto.h"
 
 #define BATS_TLS_KEY 32 /* bytes */
-/* longest message before authentication */
-#define BATS_WIRE_STRANGER 4096
-#define BATS_WIRE_FRIEND (64 * 1024 * 1024) /* and after it */
 
 struct bats_wire {
     int fd;       /* -1: none */
-    size_t limit; /* longest message that may come */
+    size_t limit; /* longest message that may come; at first 64 MiB */
     uint8_t *in;  /* from `in_at` to `in_end`: received, not taken */
     size_t in_at, in_end, in_room;
     uint8_t *out; /* from `out_at` to `out_end`: not sent */
@@ -45,10 +42,9 @@ struct bats_wire {
 bool bats_wire_open(struct bats_wire *wire, int fd);
 void bats_wire_close(struct bats_wire *wire);
 
-/* From now on both directions are TLS with this key; bytes received before are
- * dropped. The handshake goes on as bytes are sent and received. False: memory
- * is short, not all has been sent yet, or bats-mpi was built without
- * GnuTLS. */
+/* Call before anything is sent or received: both directions are TLS with this
+ * key. The handshake goes on as bytes are sent and received. False: out of
+ * memory, or bats-mpi was built without GnuTLS. */
 bool bats_wire_secure(struct bats_wire *wire, bool is_master,
                       const uint8_t key[BATS_TLS_KEY]);
 

@@ -50,7 +50,10 @@ ok 'a file that is missing, readable for others, wrong or old is refused, by lin
 sed "s/^ \"secret.*/ \"secret\": \"$(printf '%064d' 0)\"/" door >wrong
 refused wrong 'is not the master: it has another secret'
 knocks forge closed
-within 60 grep -q "worker job 'forger' was rejected: it has another" err
+strangers() { # N: of so many the run has said why it rejects them
+    test "$(grep -c "a client was rejected: it does not have this" err)" -ge $1
+}
+within 60 strangers 2
 ok 'who has another secret finds no master, and none lets him in'
 rm -f passed
 python3 "$TOP/tests/mpi/knock.py" pass door passed &
@@ -58,8 +61,7 @@ within 60 test -s passed
 expect 3 worker passed
 expect 0 wait $!
 knocks replay closed
-twice() { test "$(grep -c "'worker' was rejected: it has another" err)" = 2; }
-within 60 twice
+within 60 strangers 3
 ok 'what was said once proves nothing again'
 
 # changes WHAT CODE SENTENCE FILE: somebody between the two changes a bit of a
@@ -76,12 +78,9 @@ changes change 3 'a message arrived that its gateway did not send' err
 changes answer 2 'this is not the master' worker.err
 ok 'what is changed on its way is refused'
 
-version=$(jq '."bats-mpi"' door)
-knocks old "version $((version - 1)) came, this is version $version"
-knocks garbage 'too long'
-knocks long 'too long'
-knocks early 'a message \|cut short'
-ok 'older versions and nonsense are sent away, with a reason'
+knocks garbage closed
+within 60 strangers 5
+ok 'nonsense is sent away'
 # The master waits 15 s for a stranger. On a busy machine the rest may take as
 # long: three times is too often.
 for try in 1 2 3; do

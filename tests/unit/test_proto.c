@@ -51,7 +51,7 @@ TEST(each_message_arrives_as_it_was_sent)
         bats_text_release(&p);
         bats_text_release(&again);
     }
-    assert_true(sum == 0xd79ae095b1549f24);
+    assert_true(sum == 0xb0d28ce36405c839);
 }
 
 TEST(items_of_a_list_are_not_those_of_another)
@@ -78,7 +78,7 @@ TEST(cancel_is_little_endian_on_the_wire)
 {
     struct bats_text p = {0};
     write_message(BATS_MESSAGE_CANCEL, &p);
-    static const uint8_t expected[] = {5, 19, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 20, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_text_release(&p);
@@ -88,7 +88,7 @@ TEST(hello_and_assign_have_the_documented_bytes)
 {
     struct bats_text p = {0};
     static const uint8_t hello[] = {
-        1,    19,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    20,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -106,7 +106,7 @@ TEST(hello_and_assign_have_the_documented_bytes)
     bats_text_release(&p);
 
     static const uint8_t assign[] = {
-        3, 19,  1, 0, 0, 0, 2, 0,   0, 0, 4, 0, 0, 0, 5,   0,   0, 0,
+        3, 20,  1, 0, 0, 0, 2, 0,   0, 0, 4, 0, 0, 0, 5,   0,   0, 0,
         1, 9,   0, 0, 0, 0, 0, 0,   0, 6, 0, 0, 0, 0, 0,   0,   0, 7,
         0, 0,   0, 0, 0, 0, 0, 8,   0, 0, 0, 0, 0, 0, 0,   1,   0, 0,
         0, 'x', 0, 2, 0, 0, 0, '=', 0, 0, 2, 0, 0, 0, 'f', 0,   0, 6,

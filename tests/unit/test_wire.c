@@ -152,20 +152,6 @@ TEST(another_key_opens_nothing)
     hang_up(&l);
 }
 
-TEST(what_came_before_in_the_clear_does_not_count)
-{
-    struct line l;
-    connect_both(&l);
-    say(&l.here, "early");
-    say(&l.here, "knock");
-    carry(&l);
-    assert_int_equal(hear(&l.there, "early"), 1);
-    const uint8_t key[BATS_TLS_KEY] = {1};
-    assert_true(bats_wire_secure(&l.there, true, key));
-    assert_int_equal(hear(&l.there, ""), 0);
-    hang_up(&l);
-}
-
 enum change { NOTHING, CHANGED_TEXT, CHANGED_MARK, DROPPED, REPEATED };
 
 /* Two frames are sent; something is done to their records on the way. */

@@ -6,7 +6,7 @@
 #include "proto/proto.h"
 
 /* Types are numbers from 1 to this. */
-#define KINDS 19
+#define KINDS 18
 
 static const struct bats_assign assigns[] = {
     {0, 1, 0, false, 0, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7, "f\0g", 4,
