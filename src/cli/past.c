@@ -296,12 +296,11 @@ static const struct bats_hardware *hardware_of(const struct bats_survey *s,
                                                size_t cluster)
 {
     const struct bats_platform *p = &s->platform;
-    uint32_t first = s->n_ranks > p->n_workers ? 1 : 0;
     for (size_t i = 0;
-         i < p->n_workers && p->slot_of != NULL && i + first < s->n_ranks; i++)
+         i < p->n_workers && p->slot_of != NULL && i + 1 < s->n_ranks; i++)
         if (p->slot_of[i].machine < p->n_machines &&
             p->machines[p->slot_of[i].machine].cluster == cluster)
-            return &s->nodes[i + first].hardware;
+            return &s->nodes[i + 1].hardware;
     return NULL;
 }
 

@@ -48,7 +48,7 @@ static int build_platform(const struct bats_crew *crew,
     if (rc == 0)
         rc =
             bats_platform_build(file, crew->ranks, crew->n, &s->platform, err);
-    if (rc == 0 && crew->n < s->n_ranks) {
+    if (rc == 0) {
         struct bats_worker_rank master = {.rank = 0};
         strcpy(master.host, s->nodes[0].host);
         strcpy(master.partition, s->nodes[0].partition);
@@ -337,13 +337,11 @@ int bats_survey_take(const struct bats_crew *crew,
 {
     *s = (struct bats_survey){0};
     int rc = list_ranks(crew, s, err);
-    uint32_t first = crew->n < s->n_ranks ? 1 : 0;
-    if (rc == 0) /* a rank 0 without tasks needs no core */
-        rc = bats_site_share(s->nodes + first, s->n_ranks - first,
-                             s->shares + first, err);
+    if (rc == 0) /* rank 0 needs no core */
+        rc = bats_site_share(s->nodes + 1, s->n_ranks - 1, s->shares + 1, err);
     if (rc == 0)
-        rc = bats_site_discover(s->nodes, s->n_ranks, first,
-                                machine_of(crew, o), &s->site, err);
+        rc = bats_site_discover(s->nodes, s->n_ranks, machine_of(crew, o),
+                                &s->site, err);
     if (rc == 0)
         rc = build_platform(crew, o, s, err);
     if (rc == 0)

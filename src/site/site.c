@@ -89,8 +89,7 @@ static int by_first_rank(const void *a, const void *b)
 
 /* Gathers the *n hosts in the order of their first ranks. */
 static int gather(const struct bats_node *nodes, uint32_t n_ranks,
-                  uint32_t first, struct host *hosts, size_t *n,
-                  struct bats_error *err)
+                  struct host *hosts, size_t *n, struct bats_error *err)
 {
     const struct bats_node **sorted = sort(nodes, n_ranks);
     struct bats_share *shares = calloc(n_ranks, sizeof *shares);
@@ -101,7 +100,7 @@ static int gather(const struct bats_node *nodes, uint32_t n_ranks,
         const struct bats_node *node = sorted[i];
         ptrdiff_t rank = node - nodes;
         *n += i == 0 || strcmp(node->host, sorted[i - 1]->host) != 0;
-        add_rank(&hosts[*n - 1], node, &shares[rank], rank >= first);
+        add_rank(&hosts[*n - 1], node, &shares[rank], rank > 0);
     }
     qsort(hosts, *n, sizeof *hosts, by_first_rank);
     free(sorted);
@@ -243,14 +242,14 @@ static double threads_per_core(const struct bats_hardware *h)
 }
 
 int bats_site_discover(const struct bats_node *nodes, uint32_t n_ranks,
-                       uint32_t first, enum bats_site_machine machine,
-                       struct bats_site *site, struct bats_error *err)
+                       enum bats_site_machine machine, struct bats_site *site,
+                       struct bats_error *err)
 {
     struct bats_site s = {0};
     struct bats_error why = {0};
     struct host *hosts = calloc(n_ranks, sizeof *hosts);
     size_t n = 0;
-    int rc = hosts != NULL ? gather(nodes, n_ranks, first, hosts, &n, err)
+    int rc = hosts != NULL ? gather(nodes, n_ranks, hosts, &n, err)
                            : bats_no_memory(err);
     if (rc == 0 && bats_batch_ask(threads_per_core(&nodes[0].hardware),
                                   &s.allocation, &why) < 0)

@@ -47,12 +47,11 @@ struct bats_site {
     size_t n_clusters;
 };
 
-/* The ranks from `first` to n_ranks - 1 run tasks (0 is the master); nodes[]
- * has all of them. Release with bats_site_release. BATS_EINPUT: more kinds of
+/* All ranks but 0, the master, run tasks; nodes[] has all of them. Release with bats_site_release. BATS_EINPUT: more kinds of
  * machines than a run can have clusters; BATS_ENOMEM. */
 int bats_site_discover(const struct bats_node *nodes, uint32_t n_ranks,
-                       uint32_t first, enum bats_site_machine machine,
-                       struct bats_site *site, struct bats_error *err);
+                       enum bats_site_machine machine, struct bats_site *site,
+                       struct bats_error *err);
 void bats_site_release(struct bats_site *site);
 
 /* The clusters file, with this window (0: none, the default). In one block for

@@ -58,15 +58,16 @@ static int reset(void **state)
 
 static struct bats_site discover(void)
 {
-    struct bats_node nodes[2] = {{.host = "n1.site.org"},
+    struct bats_node nodes[3] = {{.host = "n1.site.org"},
+                                 {.host = "n1.site.org"},
                                  {.host = "n2.site.org"}};
     struct bats_site site;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         const char *queue = bats_batch_partition(nodes[i].host);
         snprintf(nodes[i].partition, sizeof nodes[i].partition, "%s",
                  queue != NULL ? queue : "");
     }
-    assert_ok(bats_site_discover(nodes, 2, 0, BATS_SITE_AUTO, &site, &err));
+    assert_ok(bats_site_discover(nodes, 3, BATS_SITE_AUTO, &site, &err));
     return site;
 }
 

@@ -41,7 +41,7 @@ static int forget_site(void **state)
 static void discover(enum bats_site_machine machine)
 {
     bats_site_release(&s);
-    assert_ok(bats_site_discover(nodes, RANKS, 1, machine, &s, &err));
+    assert_ok(bats_site_discover(nodes, RANKS, machine, &s, &err));
 }
 
 static void expect_file(bats_time window, const char *expected)
@@ -141,13 +141,13 @@ TEST_WITH(too_many_kinds_are_refused, reset, forget_site)
         many[i].hardware.cores = i;
         sprintf(many[i].host, "n%u", i);
     }
-    assert_refused(bats_site_discover(many, BATS_CLUSTERS_MAX + 2, 1,
+    assert_refused(bats_site_discover(many, BATS_CLUSTERS_MAX + 2,
                                       BATS_SITE_AUTO, &site, &err),
                    BATS_EINPUT,
                    "there are more than 32 kinds of machines: "
                    "write a clusters file (--clusters)");
-    assert_ok(bats_site_discover(many, BATS_CLUSTERS_MAX + 1, 1,
-                                 BATS_SITE_AUTO, &site, &err));
+    assert_ok(bats_site_discover(many, BATS_CLUSTERS_MAX + 1, BATS_SITE_AUTO,
+                                 &site, &err));
     bats_site_release(&site);
 }
 

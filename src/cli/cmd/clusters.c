@@ -79,14 +79,13 @@ static char *hosts_of(const struct bats_survey *s, size_t cluster,
                       const struct bats_node **node)
 {
     const struct bats_platform *p = &s->platform;
-    uint32_t first = s->n_ranks - (uint32_t)p->n_workers;
     const char **names = bats_have(calloc(p->n_workers + 1, sizeof *names));
     size_t n = 0;
     *node = NULL;
     for (size_t i = 0; i < p->n_workers; i++) {
         if (p->machines[p->slot_of[i].machine].cluster != cluster)
             continue;
-        const struct bats_node *at = &s->nodes[first + i];
+        const struct bats_node *at = &s->nodes[i + 1];
         *node = *node != NULL ? *node : at;
         names[n++] = at->host;
     }

@@ -286,8 +286,8 @@ int bats_family_run(const struct bats_family *family, const char *line,
 
 /* ---- children ---- */
 
-int bats_family_spare(struct bats_family *family, pid_t pid,
-                      struct bats_error *err)
+/* The child belongs to no task and is never touched. BATS_ENOMEM. */
+static int spare(struct bats_family *family, pid_t pid, struct bats_error *err)
 {
     if (!bats_grow(&family->strangers, &family->capacity, family->n + 1,
                    sizeof *family->strangers))
@@ -326,13 +326,13 @@ int bats_family_init(struct bats_family *family, const char *workdir,
         return bats_error_set(err, BATS_ESYS,
                               "cannot start the guard process: %s",
                               strerror(errno));
-    int rc = bats_family_spare(family, family->guard, err);
+    int rc = spare(family, family->guard, err);
     if (rc == 0 && !childless() && !list_processes(&list))
         rc = bats_error_set(err, BATS_ESYS, "cannot read /proc: %s",
                             strerror(errno));
     for (size_t i = 0; rc == 0 && i < list.n; i++)
         if (list.of[i].parent == getpid())
-            rc = bats_family_spare(family, list.of[i].pid, err);
+            rc = spare(family, list.of[i].pid, err);
     free(list.of);
     return rc;
 }
@@ -369,7 +369,7 @@ pid_t bats_family_sweep(struct bats_family *family, bool force)
             if (list.of[i].parent != getpid() || is_stranger(family, pid))
                 continue;
             if (force && kill(pid, SIGKILL) < 0 && errno == EPERM)
-                bats_family_spare(family, pid, NULL);
+                spare(family, pid, NULL);
             else if (waitpid(pid, NULL, WNOHANG) == 0)
                 alive = pid;
             else

@@ -5,9 +5,8 @@
  * subreaper" (prctl(2)): descendants that outlive their parents become its
  * children, even a daemon in its own session. So when the main process of a
  * task is gone, every child that did not exist before the first task belongs to
- * that task. This process has to name other processes that it starts between
- * init and release (bats_family_spare) before the next sweep. It can have only
- * one family.
+ * that task. This process starts no others between init and release. It can
+ * have only one family.
  *
  * Children that existed before (MPI may have some) are never touched.
  * Processes under another user id cannot be killed and are left alone.
@@ -69,10 +68,6 @@ char **bats_command_split(const char *line);
 
 /* Names the process group of the running task; 0: none. */
 void bats_family_guard(struct bats_family *family, pid_t group);
-
-/* The child belongs to no task and is never touched. BATS_ENOMEM. */
-int bats_family_spare(struct bats_family *family, pid_t pid,
-                      struct bats_error *err);
 
 /*
  * Reaps ended children; with `force`, sends KILL to all others. Returns a
