@@ -18,7 +18,7 @@ static const struct way {
     [BATS_VERB_SAMPLE] = {.start = cmd_run},
     [BATS_VERB_PLAN] = {.check = cmd_plan_check, .act = cmd_plan},
     [BATS_VERB_SIMULATE] = {.act = cmd_simulate},
-    [BATS_VERB_FRONTIER] = {.act = cmd_frontier},
+    [BATS_VERB_FRONTIER] = {.show = cmd_frontier},
     [BATS_VERB_CLUSTERS] = {.start = cmd_clusters},
     [BATS_VERB_OUTPUT] = {.check = cmd_output_check, .act = cmd_output},
     [BATS_VERB_WORKER] = {.start = cmd_worker},

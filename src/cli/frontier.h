@@ -17,6 +17,7 @@
 
 #include "cli/options.h"
 #include "input/pools.h"
+#include "record/read/view.h"
 #include "report/strategies.h"
 
 /* Plays the grid and the static strategies n_plays times each, on set->jobs
@@ -31,7 +32,7 @@ void bats_frontier_find(const struct bats_settings *set,
  * left. Release with bats_pools_release, also after an error. BATS_EINPUT if
  * the run had no unreliable cluster or no answer from it; BATS_ENOMEM, and
  * errors of records. */
-int bats_pools_of_record(const char *path, bool is_online,
+int bats_pools_of_record(struct bats_view *view, bool is_online,
                          struct bats_pools *pools, struct bats_error *err);
 
 /* Adds the pools to the profile of the same run (input/profile.h), if it had

@@ -47,8 +47,7 @@ struct reading {
 
 /* ---- reading ---- */
 
-static int read_options(struct reading *r, const char *path,
-                        struct bats_error *err)
+static int read_options(struct reading *r, struct bats_error *err)
 {
     json_t *options;
     int rc = bats_recorded_status(r->view, &r->status, &options, err);
@@ -72,7 +71,7 @@ static int read_options(struct reading *r, const char *path,
                ? rc
                : bats_refuse(err,
                              "%s: the run had no cluster with reliable = no",
-                             path);
+                             bats_view_path(r->view));
 }
 
 /* The pool of the cluster: 0 if it is unreliable. */
@@ -271,7 +270,7 @@ static void set_pool(const struct reading *r, int pool, double slots,
 
 /* A reliable pool that was never used is assumed to answer like the other
  * one. */
-static int make_pools(struct reading *r, const char *path, bool is_online,
+static int make_pools(struct reading *r, bool is_online,
                       struct bats_pools *pools, struct bats_error *err)
 {
     struct bats_answers a;
@@ -280,7 +279,8 @@ static int make_pools(struct reading *r, const char *path, bool is_online,
     bats_time d = longest(&r->pools[0], now);
     if (size[0] < 1 || !find_answers(r, 0, now, d, &a))
         return bats_refuse(
-            err, "%s: nothing has answered in the unreliable clusters", path);
+            err, "%s: nothing has answered in the unreliable clusters",
+            bats_view_path(r->view));
     set_pool(r, 0, size[0], &a, pools);
     if (size[1] >= 1 &&
         (find_answers(r, 1, now, d, &a) || find_answers(r, 0, now, d, &a)))
@@ -292,21 +292,18 @@ static int make_pools(struct reading *r, const char *path, bool is_online,
     return 0;
 }
 
-int bats_pools_of_record(const char *path, bool is_online,
+int bats_pools_of_record(struct bats_view *view, bool is_online,
                          struct bats_pools *pools, struct bats_error *err)
 {
-    struct reading r = {.waited = 0};
+    struct reading r = {.view = view};
     *pools = (struct bats_pools){0};
-    int rc = bats_view_open(path, &r.view, err);
-    if (rc == 0)
-        rc = read_options(&r, path, err);
+    int rc = read_options(&r, err);
     if (rc == 0)
         rc = read_machines(&r, err);
     if (rc == 0)
         rc = read_executions(&r, err);
     if (rc == 0)
-        rc = make_pools(&r, path, is_online, pools, err);
-    bats_view_close(r.view);
+        rc = make_pools(&r, is_online, pools, err);
     free(r.executions.list);
     free(r.done_times);
     free(r.pools[0].list);
@@ -318,8 +315,13 @@ int bats_pools_keep(const char *record, const char *path,
                     struct bats_error *err)
 {
     struct bats_profile profile = {.n_tasks = 0};
-    struct bats_pools pools;
-    int rc = bats_pools_of_record(record, false, &pools, err);
+    struct bats_pools pools = {0};
+    struct bats_view *view;
+    int rc = bats_view_open(record, &view, err);
+    if (rc < 0)
+        return rc;
+    rc = bats_pools_of_record(view, false, &pools, err);
+    bats_view_close(view);
     bool is_nothing = rc == BATS_EINPUT;
     if (rc == 0)
         rc = bats_profile_load(path, &profile, err);

@@ -80,10 +80,10 @@ typedef int bats_verb_show(struct bats_look *look);
 bats_verb_start cmd_run, cmd_clusters, cmd_worker;
 bats_verb_check cmd_history_check, cmd_output_check, cmd_plan_check,
     cmd_record_check;
-bats_verb_act cmd_frontier, cmd_history, cmd_output, cmd_plan, cmd_record,
-    cmd_simulate, cmd_top;
-bats_verb_show cmd_export, cmd_log, cmd_report, cmd_sizes, cmd_status,
-    cmd_tasks, cmd_why;
+bats_verb_act cmd_history, cmd_output, cmd_plan, cmd_record, cmd_simulate,
+    cmd_top;
+bats_verb_show cmd_export, cmd_frontier, cmd_log, cmd_report, cmd_sizes,
+    cmd_status, cmd_tasks, cmd_why;
 
 /* Reads the options, answers --help and carries the verb out. argv[0] is
  * ignored. Reports errors, also those of standard output; returns the exit

@@ -2,7 +2,6 @@
  * other one beats in makespan and cost; runs nothing. */
 #include "cli/frontier.h"
 
-#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -197,16 +196,15 @@ static void print(const struct bats_settings *set, struct bats_strategies *s)
     bats_must(bats_flush(&bats_why));
 }
 
-int cmd_frontier(const struct bats_settings *set)
+int cmd_frontier(struct bats_look *l)
 {
+    const struct bats_settings *set = l->set;
     struct bats_pools pools = {0};
     struct bats_strategies s = {.n = 0};
-    char path[PATH_MAX];
     if (set->deadline.text != NULL && set->deadline.duration == 0)
         bats_die(BATS_EINPUT,
                  "--deadline: a frontier has no clock: give a duration");
-    bats_look_find(set->words[0], path, sizeof path);
-    bats_must(bats_pools_of_record(path, set->online, &pools, &bats_why));
+    bats_must(bats_pools_of_record(l->view, set->online, &pools, &bats_why));
     bats_frontier_find(set, &pools, set->words[0],
                        set->plays > 0 ? set->plays : PLAYS, &s);
     print(set, &s);

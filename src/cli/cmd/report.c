@@ -79,7 +79,7 @@ static bool find_strategies(const struct bats_look *l,
         return false;
     all.jobs = 0;
     all.run.budget = l->status.budget;
-    int rc = bats_pools_of_record(l->path, false, pools, &bats_why);
+    int rc = bats_pools_of_record(l->view, false, pools, &bats_why);
     if (rc == BATS_EINPUT)
         return false;
     bats_must(rc);
