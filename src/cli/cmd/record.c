@@ -19,9 +19,9 @@ static void print_recovery(const char *to, const struct bats_recovery *r)
     else if (r->holes == 0)
         puts("The record is damaged, but every row could be read.");
     else
-        bats_words_line(
-            stdout, "Rows of these tables could not be read, in %s: %s.",
-            bats_words_count((uint64_t)r->holes, "place").s, r->lost);
+        bats_words_line(stdout, "Rows of %s could not be read: %s.",
+                        bats_words_count((uint64_t)r->holes, "table").s,
+                        r->lost);
 }
 
 static int recover(const struct bats_settings *set, const char *path)

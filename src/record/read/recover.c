@@ -14,9 +14,6 @@
 #include "util/asset.h"
 #include "util/text.h"
 
-/* limit of probes for rows between holes; about a second */
-#define PROBES_MAX 100000
-
 struct recover {
     struct bats_db from;
     struct bats_db to;
@@ -29,7 +26,6 @@ struct recover {
     bool is_there; /* exists in the damaged record */
     int64_t rows;
     int64_t holes;
-    int64_t probes; /* probes left */
 };
 
 /* ---- one table ---- */
@@ -76,87 +72,16 @@ static int save_along(struct recover *r, bool upwards, int64_t low,
     return rc < 0 ? rc : step == SQLITE_DONE;
 }
 
-/* Looks from `low` for a readable row with a rowid above `low` and below
- * `high`. */
-static bool probe(struct recover *r, int64_t low, int64_t high, int64_t *rowid)
-{
-    sqlite3_bind_int64(r->up, 1, low);
-    sqlite3_bind_int64(r->up, 2, high);
-    bool found = sqlite3_step(r->up) == SQLITE_ROW;
-    *rowid = found ? sqlite3_column_int64(r->up, 0) : 0;
-    sqlite3_reset(r->up);
-    r->probes--;
-    return found && *rowid > low && *rowid < high;
-}
-
-/* Looks for a row within a hole: in the middle, then at the quarters, and so
- * on. */
-static bool find_between(struct recover *r, int64_t low, int64_t high,
-                         int64_t *rowid)
-{
-    for (int64_t step = (high - low) / 2; step > 0; step /= 2)
-        for (int64_t at = low + step; at < high && r->probes > 0; at += step)
-            if (probe(r, at - 1, high, rowid))
-                return true;
-    return false;
-}
-
-/* Looks for a row above a hole of unknown size, with 64 probes per doubling of
- * the distance. */
-static bool find_above(struct recover *r, int64_t low, int64_t *rowid)
-{
-    for (int64_t step = 1; step < INT64_MAX / 4 && low < INT64_MAX - 2 * step;
-         step *= 2)
-        for (int64_t k = 0; k < (step < 64 ? step : 64); k++)
-            if (probe(r, low + step + (step < 64 ? k : step / 64 * k),
-                      INT64_MAX, rowid))
-                return true;
-    return false;
-}
-
-/* Saves the rows within a hole, which may consist of several. */
-static int save_between(struct recover *r, int64_t low, int64_t high,
-                        struct bats_error *err)
-{
-    int64_t rowid, first, last;
-
-    if (!find_between(r, low, high, &rowid)) {
-        r->holes++;
-        return 0;
-    }
-    /* A torn page may look like the end of the table. */
-    int rc = save_along(r, true, rowid - 1, high, &last, err);
-    if (rc >= 0)
-        rc = save_along(r, false, low, rowid, &first, err);
-    if (rc >= 0)
-        rc = save_between(r, low, first, err);
-    return rc >= 0 ? save_between(r, last, high, err) : rc;
-}
-
+/* Saves what lies before the first hole and after the last one. */
 static int save_rows(struct recover *r, struct bats_error *err)
 {
-    int64_t last, first, rowid, low = -1; /* rowids are positive */
-    int rc;
-
-    for (;; low = rowid) {
-        rc = save_along(r, true, low, INT64_MAX, &last, err);
-        if (rc != 0)
-            return rc < 0 ? rc : 0;
+    int64_t last, first;
+    int rc = save_along(r, true, -1, INT64_MAX, &last, err);
+    if (rc == 0) {
+        r->holes++;
         rc = save_along(r, false, last, INT64_MAX, &first, err);
-        if (rc < 0)
-            return rc;
-        if (first < INT64_MAX)
-            return save_between(r, last, first, err);
-        if (!find_above(r, last, &rowid)) {
-            r->holes++;
-            return 0;
-        }
-        rc = save_along(r, false, last, rowid + 1, &first, err);
-        if (rc >= 0)
-            rc = save_between(r, last, first, err);
-        if (rc < 0)
-            return rc;
     }
+    return rc < 0 ? rc : 0;
 }
 
 /* Prepares `sql` (from sqlite3_mprintf) and frees it. */
@@ -198,7 +123,6 @@ static int save_table(struct recover *r, const char *table,
                       struct bats_error *err)
 {
     r->rows = r->holes = r->columns = 0;
-    r->probes = PROBES_MAX;
     r->is_there = false;
     int rc = bats_db_each(&r->to,
                           "SELECT ?1, group_concat(name, ', '),"

@@ -1,8 +1,8 @@
 /*
  * recover: saves the readable part of a damaged record in a new record. Layer:
  * record. Used by the verb record. Table by table, rows are read in the order
- * of their rowids. If a page cannot be read, reading continues after it, and
- * backwards towards it. Lost states and sums are rebuilt from executions and
+ * of their rowids up to a page that cannot be read, and then backwards from the
+ * last one; rows between two such pages of a table are lost. Lost states and sums are rebuilt from executions and
  * charges. The original is only read; it may even be in use by a run, and the
  * result is then a copy for queries. A record whose first page, with the
  * schema, is lost cannot be recovered.
@@ -20,7 +20,7 @@ struct bats_recovery {
     int64_t rows;     /* saved */
     int64_t tasks;    /* tasks among them */
     int64_t attempts; /* executions among them */
-    int64_t holes;    /* places where rows could not be read */
+    int64_t holes;    /* tables some of whose rows could not be read */
     char lost[256];   /* names of the tables that have holes, or "" */
 };
 
