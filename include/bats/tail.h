@@ -79,11 +79,4 @@ bool bats_tail_find(const char *name, enum bats_tail *tail);
 
 const char *bats_tail_name(enum bats_tail tail);
 
-/* The tail copies any running task on any machine that is paid for long
- * enough. */
-static inline bool bats_tail_copies_all(enum bats_tail tail)
-{
-    return tail == BATS_TAIL_SOONEST;
-}
-
 #endif

@@ -77,7 +77,7 @@ struct bats_windows_plan {
                        memory */
     int64_t *buys_windows; /* and windows of all of these, the last one for no
                               longer than needed; or NULL */
-    int64_t *keeps; /* per held machine: further windows; the caller's
+    int64_t *keeps;        /* per held machine: further windows; the caller's
                        memory */
 };
 
@@ -92,12 +92,6 @@ void bats_windows_plan(const struct bats_windows_problem *problem,
 void bats_windows_cheapest(const struct bats_windows_problem *problem,
                            double end, double budget,
                            struct bats_windows_plan *plan);
-
-/* enough[i]: the budget pays for windows that meet the demand by `end` even if
- * parked machines begin later[i] windows later than they can; n of these. */
-void bats_windows_suffice(const struct bats_windows_problem *problem,
-                          double end, double budget, const double *later,
-                          size_t n, bool *enough);
 
 /* Cost of holding all machines until no task is left to begin, and then until
  * their running tasks end; *end: that time. */

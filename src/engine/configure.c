@@ -123,7 +123,7 @@ static bool wants_more(const struct state *s, const struct cluster *c)
         return false;
     /* A job and the one that replaces it may overlap. */
     return (s->money.terms.waits ? n : c->n_held) < c->spec.max &&
-           (waiting(s, c) > 0 || c->spares > 0);
+           waiting(s, c) > 0;
 }
 
 /* Acquires machines of the cluster up to its target, at most so many. */
@@ -136,7 +136,6 @@ static void fill_up(struct state *s, struct cluster *c, uint32_t most)
         if (s->money.terms.waits ? !job_ask(s, machine, length_of(s, c))
                                  : !machine_acquire(s, machine))
             break;
-        c->spares -= c->spares > 0;
         const struct machine *m = &s->machines[machine];
         for (uint32_t i = 0; !s->money.terms.waits && i < m->n_slots; i++)
             assign_slot(s, m->first_slot + i);
@@ -238,7 +237,6 @@ static void configure(struct state *s, const struct policy_plan *plan)
     for (size_t i = 0; i < s->n_clusters && !s->money.terms.lasts; i++) {
         struct cluster *c = &s->clusters[i];
         c->target = plan->target[i];
-        c->spares = plan->spares[i];
         c->plan_windows = plan->windows[i];
         if (!plan->keeps && c->n_machines > 0 && c->n_active != c->target)
             adjust_marks(s, c);
@@ -246,16 +244,11 @@ static void configure(struct state *s, const struct policy_plan *plan)
     }
     if (plan->keeps)
         mark_as_told(s, plan->keeps);
-    for (uint32_t i = 0; i < s->n_machines; i++) {
-        struct machine *m = &s->machines[i];
-        m->plan_windows = plan->windows[m->cluster];
-        s->rest[i].keeps_copy = plan->copies && plan->copies[i];
-    }
+    for (uint32_t i = 0; i < s->n_machines; i++)
+        s->machines[i].plan_windows = plan->windows[s->machines[i].cluster];
     slots_rescan(s); /* unmarked machines take tasks again */
     assign_idle(s);
     configure_refill(s);
-    for (size_t i = 0; i < s->n_clusters; i++)
-        s->clusters[i].spares = 0; /* they apply to this plan only */
 }
 
 static bool was_last(const struct state *s, const struct bats_decision *d)
@@ -394,21 +387,11 @@ static bool renews(const struct state *s, uint32_t machine)
                : s->policy->renew(s->own.policy, s, machine);
 }
 
-/* The machine runs a copy that the plan keeps. */
-static bool keeps_copy(const struct state *s, uint32_t machine)
-{
-    const struct machine *m = &s->machines[machine];
-    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
-        if (slot_copies(s, i))
-            return s->rest[machine].keeps_copy;
-    return false;
-}
-
 /* Whether there is still work for the held window; if not, it is not
  * entered. */
 static bool is_useful(const struct state *s, uint32_t machine)
 {
-    return machine_works(s, machine) || keeps_copy(s, machine) ||
+    return machine_works(s, machine) ||
            (!s->run.draining && bats_bag_ready(&s->bag) > 0);
 }
 

@@ -459,21 +459,6 @@ void bats_windows_cheapest(const struct bats_windows_problem *p, double end,
     buy_all(&b);
 }
 
-void bats_windows_suffice(const struct bats_windows_problem *p, double end,
-                          double budget, const double *later, size_t n,
-                          bool *enough)
-{
-    struct view v;
-    struct tally held, all;
-    look_at(&v, p, budget);
-    double done = tally_held(&v, end, &held);
-    for (size_t i = 0; i < n; i++) {
-        all = held;
-        tally_new(&v, end - later[i], &all);
-        enough[i] = choose(&all, done, budget, wanted(p)).done >= wanted(p);
-    }
-}
-
 void bats_windows_plan(const struct bats_windows_problem *p, double budget,
                        double reserve, struct bats_windows_plan *plan)
 {

@@ -27,20 +27,6 @@ static void count_late(void *context, const struct bats_sched *sched)
         n_late += d[i].reason == BATS_REASON_LATE;
 }
 
-/* Further keys of the dear machines; and the tasks that have begun on cheap
- * ones in the last 30 min before the deadline. */
-static const char *dear = "";
-static unsigned n_risky;
-
-static void count_risky(void *context, bats_time now,
-                        const struct bats_command *command)
-{
-    const bats_time *end = context;
-    n_risky += command->type == BATS_COMMAND_RUN && command->machine < 8 &&
-               command->replica == 0 && now > *end - 30 * BATS_MINUTE &&
-               now < *end;
-}
-
 /* A bag, on 8 machines for 1 a window, and 8 for 4. */
 static struct bats_world_result play_bag(const char *bag, const char *run,
                                          bool informed)
@@ -48,20 +34,17 @@ static struct bats_world_result play_bag(const char *bag, const char *run,
     struct bats_scenario *s;
     struct bats_world *w;
     struct bats_world_result r;
-    struct bats_sim_watch watch = {.after = count_late,
-                                   .on_command = count_risky};
+    struct bats_sim_watch watch = {.after = count_late};
     FILE *out = fopen(path, "w");
     assert_non_null(out);
     fprintf(out,
             "[run]\n%s\n[bag]\n%s\n"
             "[cluster cheap]\nmachines = 8\ncharge = 1\n"
-            "[cluster dear]\nmachines = 8\ncharge = 4\n%s\n",
-            run, bag, dear);
+            "[cluster dear]\nmachines = 8\ncharge = 4\n",
+            run, bag);
     assert_int_equal(fclose(out), 0);
     assert_ok(bats_scenario_load(path, &s, &err));
     s->informed = informed;
-    watch.context = &s->engine.goal.deadline;
-    n_risky = 0;
     if (bats_world_create(s, 0, 0, &w, &err) < 0 ||
         bats_world_run(w, 0, 0, &watch, &r, &err) < 0)
         fail_msg("%s", err.text);
@@ -141,18 +124,6 @@ TEST(a_percentage_is_between_the_soonest_and_the_cheapest)
     assert_true(llabs(deadline - 5 * BATS_HOUR) < BATS_SECOND);
     r = play("budget = 0%", true);
     assert_int_equal(r.amount, 40 * BATS_UNIT);
-}
-
-/* 5 h of all machines. A task may take 45 min on a cheap one; the dear ones,
- * four times as fast, begin the last ones. */
-TEST(nothing_begins_late_that_another_machine_can_begin)
-{
-    dear = "speed = 4";
-    struct bats_world_result r =
-        play_bag("tasks = 800\nruntime = levy 12m 45m", "deadline = 6h", true);
-    dear = "";
-    assert_in_time(&r, 6 * BATS_HOUR);
-    assert_int_equal(n_risky, 0);
 }
 
 /* 320 h of work: 40 h of the cheap machines. What runs is cut off only when it
@@ -235,24 +206,6 @@ TEST(what_is_reclaimed_makes_nobody_late)
         charged += status.charged;
     }
     assert_true(charged < 20 * 24 * BATS_UNIT);
-}
-
-/* 8 of the 10 tasks begin on machines that take 8 h for one; the 2 others end
- * after 2 h. From 3 h on what runs may take longer than there is time, and 2 h
- * elsewhere are enough. */
-TEST(what_may_be_late_is_begun_again_elsewhere)
-{
-    dear = "speed = 4";
-    struct bats_world_result r =
-        play_bag("tasks = 10\nruntime = constant 8h", "deadline = 6h", false);
-    assert_in_time(&r, 6 * BATS_HOUR);
-    /* 8 x 6 windows for 1, and of the others 2 x 2 and at most 8 x 3 for 4. */
-    assert_true(r.charged <= (8 * 6 + 4 * (2 * 2 + 8 * 3)) * BATS_UNIT);
-    /* With more time nothing is paid for copies. */
-    r = play_bag("tasks = 10\nruntime = constant 8h", "deadline = 17h", false);
-    assert_in_time(&r, 17 * BATS_HOUR);
-    assert_true(r.charged <= (8 * 8 + 4 * 2 * 2) * BATS_UNIT);
-    dear = "";
 }
 
 TEST_MAIN(enter_directory, leave_directory)

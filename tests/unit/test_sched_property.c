@@ -18,14 +18,14 @@ static const struct {
     const char *name;
     uint64_t digest;
 } kinds[KINDS] = {
-    [KIND_BATS] = {"bats", UINT64_C(0x7576553fb2d12bc2)},
+    [KIND_BATS] = {"bats", UINT64_C(0x3475e109c64a6b38)},
     [KIND_BKP] = {"bkp", UINT64_C(0xd735b51f89b71757)},
     [KIND_RR] = {"rr", UINT64_C(0xd3d63848467cb666)},
     [KIND_DBC] = {"dbc", UINT64_C(0x11d5609bd3854820)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x2ff37c98ee6e4bc8)},
     [KIND_GRAPH] = {"graph", UINT64_C(0x279e249d57acc034)},
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x4fa06a361832a9b3)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0x856240b7e8d08281)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0x5a43142478b21d86)},
     [KIND_SECOND] = {"second", UINT64_C(0x2aa88a1b9c2d1867)},
     [KIND_JOB] = {"job", UINT64_C(0x5b55820c4491f346)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0xe70f730dfcf29aa8)},

@@ -163,14 +163,6 @@ TEST(no_selection_of_windows_ends_sooner)
     gsl_rng_free(rng);
 }
 
-static bool suffices(const struct bats_windows_problem *p, double end,
-                     double budget, double later)
-{
-    bool enough;
-    bats_windows_suffice(p, end, budget, &later, 1, &enough);
-    return enough;
-}
-
 /* It divides one step of a machine, and has to buy the whole of it. */
 TEST(no_selection_in_time_is_much_cheaper)
 {
@@ -189,8 +181,6 @@ TEST(no_selection_in_time_is_much_cheaper)
         double best = least(&in, end, false);
         bats_windows_cheapest(&in.problem, end, in.budget, &plan);
         assert_true(plan.cost <= in.budget);
-        assert_int_equal(plan.feasible,
-                         suffices(&in.problem, end, in.budget, 0));
         if (best == INFINITY)
             continue;
         done++;
@@ -204,26 +194,24 @@ TEST(no_selection_in_time_is_much_cheaper)
     gsl_rng_free(rng);
 }
 
-/* One window from now on is not the same as one later: the end cuts it. And one
- * that does a thousand times what is left is bought. */
+/* A parked machine that waits in a queue loses the time until it begins, since
+ * the end cuts its window. And one that does a thousand times what is left is
+ * bought. */
 TEST(parked_machines_may_begin_later)
 {
     struct bats_windows_type type = {
         .rate = 4, .slots = 1, .charge = 1, .parked = 1};
     struct bats_windows_problem p = {
         .types = &type, .n_types = 1, .demand = 5};
-    assert_true(suffices(&p, 1.25, 2, 0));
-    assert_false(suffices(&p, 1.25, 2, 0.01));
-    assert_true(suffices(&p, 1.26, 2, 0.01));
-    assert_false(suffices(&p, 1.25, 2, 2));
-    /* They wait in a queue, too. */
-    type.delay = 0.01;
-    assert_false(suffices(&p, 1.25, 2, 0));
-    assert_true(suffices(&p, 1.26, 2, 0));
-    assert_false(suffices(&p, 1.26, 2, 0.01));
-    assert_true(suffices(&p, 1.27, 2, 0.01));
     uint32_t buys = 0;
     struct bats_windows_plan plan = {.buys = &buys, .keeps = NULL};
+    bats_windows_cheapest(&p, 1.25, 2, &plan);
+    assert_true(plan.feasible);
+    type.delay = 0.01;
+    bats_windows_cheapest(&p, 1.25, 2, &plan);
+    assert_false(plan.feasible);
+    bats_windows_cheapest(&p, 1.26, 2, &plan);
+    assert_true(plan.feasible);
     type = (struct bats_windows_type){
         .rate = 1000, .slots = 1, .charge = 1, .parked = 3};
     p.demand = 1;

@@ -44,16 +44,12 @@
 struct work {
     struct problem problem;
     struct bats_windows_plan plan;
-    struct late_room late; /* with a deadline */
-    bool copies_all;       /* the tail copies any running task */
     uint32_t buys[BATS_CLUSTERS_MAX];
     int64_t *keeps;                 /* by index in `machines` */
     bool *is_kept;                  /* by machine */
     uint32_t results, next_results; /* known results, and the number at which
                                        to plan again */
     bats_time made_at;              /* time of the plan; -1: none */
-    bats_time look_at;              /* with a deadline: time of the next
-                                       plan */
     bool is_all;                    /* the plan is to use all machines */
     bool is_new;                    /* the plan is not carried out yet */
     bool can_wait;                  /* jobs that cannot be reclaimed may
@@ -67,11 +63,6 @@ struct work {
 static bool is_thrifty(const struct state *s)
 {
     return s->run.goal.minimize == BATS_MINIMIZE_COST && !width_matters(s);
-}
-
-static bool copies_late(const struct state *s, const struct work *w)
-{
-    return is_thrifty(s) && w->copies_all;
 }
 
 static double money_left(const struct state *s)
@@ -201,21 +192,16 @@ static void make_plan(const struct state *s, struct work *w)
     w->can_wait = false;
     if (width_matters(s) && !is_thrifty(s)) {
         memset(w->keeps, 0, s->n_machines * sizeof *w->keeps);
-        w->look_at = BATS_NEVER;
         plan_jobs(s, w);
-    } else if (is_thrifty(s) && deadline_plan(&w->problem, s, money_left(s),
-                                              &w->plan, &w->look_at)) {
+    } else if (is_thrifty(s) &&
+               deadline_plan(&w->problem, s, money_left(s), &w->plan)) {
         w->is_all = false;
-        w->can_wait = deadline_secure(&w->problem, s, &w->plan, &w->look_at);
+        w->can_wait = deadline_secure(&w->problem, s, &w->plan);
     } else {
         plan_soonest(s, w);
     }
-    late_plan(&w->problem, s, copies_late(s, w), money_left(s), &w->late);
-    for (uint32_t i = 0; i < s->n_held; i++) {
-        if (w->keeps[i] == 0 && w->late.copies[s->held[i]])
-            w->keeps[i] = 1;
+    for (uint32_t i = 0; i < s->n_held; i++)
         w->is_kept[s->held[i]] = w->keeps[i] > 0;
-    }
     w->made_at = s->now;
     w->is_asked = false;
     w->is_new = true;
@@ -227,18 +213,15 @@ static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     struct work *w = self;
-    w->copies_all = bats_tail_copies_all(o->tail);
     struct problem *p = &w->problem;
+    (void)o;
     p->longer = is_thrifty(s) ? LONGER_IN_TIME : LONGER;
     p->machines = calloc(s->n_machines, sizeof *p->machines);
     p->slots = calloc(s->n_slots, sizeof *p->slots);
     p->sample = calloc(s->known.sample_size + 1, sizeof *p->sample);
-    w->late.copies = calloc(s->n_machines, sizeof *w->late.copies);
-    w->late.list = calloc(s->n_slots, sizeof *w->late.list);
     w->keeps = calloc(s->n_machines, sizeof *w->keeps);
     w->is_kept = calloc(s->n_machines, sizeof *w->is_kept);
-    if (!p->machines || !p->slots || !p->sample || !w->late.copies ||
-        !w->late.list || !w->keeps || !w->is_kept)
+    if (!p->machines || !p->slots || !p->sample || !w->keeps || !w->is_kept)
         return bats_no_memory(err);
     w->plan.buys = w->buys;
     w->plan.keeps = w->keeps;
@@ -253,8 +236,6 @@ static void release(void *self)
     free(w->problem.machines);
     free(w->problem.slots);
     free(w->problem.sample);
-    free(w->late.copies);
-    free(w->late.list);
     free(w->keeps);
     free(w->is_kept);
 }
@@ -294,9 +275,8 @@ static void start(void *self, const struct state *s,
     }
     double end;
     problem_make(&w->problem, s, true);
-    bool is_cheap =
-        is_thrifty(s) &&
-        deadline_plan(&w->problem, s, money_left(s), &w->plan, &w->look_at);
+    bool is_cheap = is_thrifty(s) &&
+                    deadline_plan(&w->problem, s, money_left(s), &w->plan);
     if (!is_cheap && cost_of_all(s, w, &end) <= HOPE * money_left(s))
         use_all(s, w);
     else if (!is_cheap)
@@ -323,8 +303,7 @@ static bool renew(void *self, const struct state *s, uint32_t machine)
     /* A plan from before this window may not know the machine. */
     if (w->made_at < 0 || w->made_at <= entered || s->now - w->made_at > lasts)
         make_plan(s, w);
-    return w->is_all ? machine_works(s, machine) || w->late.copies[machine]
-                     : w->is_kept[machine];
+    return w->is_all ? machine_works(s, machine) : w->is_kept[machine];
 }
 
 /* The cluster gets no tasks, since they can wait for reclaimable machines. */
@@ -340,9 +319,7 @@ static enum bats_idle refuses(void *self, const struct state *s,
     const struct work *w = self;
     uint32_t cluster = s->machines[machine].cluster;
     if (begins_none(w, s, cluster) ||
-        (is_thrifty(s) && deadline_waits(&w->problem, s, cluster)))
-        return BATS_IDLE_PLAN;
-    if (width_matters(s) && s->machines[machine].marked)
+        (width_matters(s) && s->machines[machine].marked))
         return BATS_IDLE_PLAN;
     if (!width_pays_task(s, machine))
         return BATS_IDLE_MONEY;
@@ -372,17 +349,6 @@ static bool knows(void *self, const struct state *s,
     return true;
 }
 
-/* With a feasible deadline: at the planned time, or when a task is overdue.
- * Otherwise: before a window ends. */
-static bool is_time(const struct work *w, const struct state *s)
-{
-    if (copies_late(s, w) && late_is_news(s))
-        return true;
-    return is_thrifty(s) && w->look_at != BATS_NEVER
-               ? s->now >= w->look_at
-               : initial_window_closes(s);
-}
-
 /* Plans again when results have doubled, and before a window ends, since a
  * machine that is not kept then starts no long task. */
 static bool wants(void *self, const struct state *s,
@@ -403,8 +369,8 @@ static bool wants(void *self, const struct state *s,
     case OCCASION_WINDOW:
         return w->is_new && w->made_at == s->now;
     case OCCASION_TICK:
-        return is_ready(s) &&
-               (w->is_asked || s->money.terms.waits || is_time(w, s));
+        return is_ready(s) && (w->is_asked || s->money.terms.waits ||
+                               is_thrifty(s) || initial_window_closes(s));
     case OCCASION_READY: /* up to a thousand per second */
         w->is_asked = true;
         return is_ready(s) && s->now - w->made_at >= s->run.interval;
@@ -451,10 +417,9 @@ static enum bats_trigger trigger_of(const struct work *w,
     case OCCASION_WINDOW:
         return BATS_TRIGGER_WINDOW;
     case OCCASION_TICK:
-        return w->is_asked ? BATS_TRIGGER_READY
-               : is_thrifty(s) && w->look_at != BATS_NEVER
-                   ? BATS_TRIGGER_DEADLINE
-                   : BATS_TRIGGER_WINDOW;
+        return w->is_asked     ? BATS_TRIGGER_READY
+               : is_thrifty(s) ? BATS_TRIGGER_DEADLINE
+                               : BATS_TRIGGER_WINDOW;
     case OCCASION_LOST:
     case OCCASION_STALLED:
     case OCCASION_CHOSEN:
@@ -483,7 +448,6 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
     *is_new = true;
     answer->confirms = why->type != OCCASION_CHOSEN;
     answer->keeps = w->is_kept;
-    answer->copies = w->late.copies;
     struct bats_decision *d = &answer->decision;
     *d = state_decision(s, s->run.planned || !is_known(s) ||
                                    why->type == OCCASION_CHOSEN
@@ -495,9 +459,6 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
     d->trigger = trigger;
     tell_expected(self, s, d);
     memcpy(answer->target, w->buys, sizeof answer->target);
-    memcpy(answer->spares, w->late.spares, sizeof answer->spares);
-    for (size_t i = 0; i < s->n_clusters; i++)
-        answer->target[i] += w->late.spares[i];
     memcpy(d->machines, answer->target, sizeof d->machines);
     for (uint32_t i = 0; i < w->problem.is.n_machines; i++) {
         uint32_t cluster = w->problem.machines[i].type;

@@ -3,8 +3,7 @@
  *
  *   problem.c   the current knowledge as a machine-windows problem
  *   begin.c     the machines of a start without knowledge
- *   deadline.c  the least cost by a deadline; copies of tasks that would be
- *               late
+ *   deadline.c  the least cost by a deadline
  *   swap.c      distributes jobs among clusters if their length does not
  *               matter
  *
@@ -37,7 +36,6 @@ struct problem {
     double *sample;                                   /* scratch space */
     double width;                                     /* slots per task */
     double cv;     /* coefficient of variation of runtimes on a cluster */
-    double q;      /* with a deadline: see deadline.c; 0: unknown */
     double longer; /* expected runtime on a cluster without results, in
                     * multiples of the longest elapsed time */
 };
@@ -80,40 +78,14 @@ void begin_for_deadline(const struct state *s, struct policy_start *start);
 
 /* Plans for the least cost, at most `money`. False: no plan meets the deadline
  * with the required confidence. *p is the current problem, and is left
- * unchanged. *look_at: unless there is news, nothing need be bought before;
- * BATS_NEVER if everything possible is bought. */
+ * unchanged. */
 bool deadline_plan(struct problem *p, const struct state *s, double money,
-                   struct bats_windows_plan *plan, bats_time *look_at);
-
-/* A task started on the cluster now may be late, and other machines can start
- * all remaining tasks in time. */
-bool deadline_waits(const struct problem *p, const struct state *s,
-                    size_t cluster);
+                   struct bats_windows_plan *plan);
 
 /* Adds to the plan what secures the deadline if machines may be reclaimed.
  * True: jobs that cannot be reclaimed can wait. */
 bool deadline_secure(const struct problem *p, const struct state *s,
-                     struct bats_windows_plan *plan, bats_time *look_at);
-
-struct late {
-    double rest; /* windows */
-    uint32_t slot;
-};
-
-struct late_room {
-    uint32_t spares[BATS_CLUSTERS_MAX]; /* machines to acquire */
-    bool *copies; /* by machine: gets another window for a copy that is to end
-                     before its task, which may be late */
-    struct late *list; /* scratch space, one per slot */
-};
-
-/* Finds spares and copies, or none unless `wanted`. *p is the current problem;
- * money: the money left, or INFINITY. */
-void late_plan(const struct problem *p, const struct state *s, bool wanted,
-               double money, struct late_room *r);
-
-/* A task is overdue on a cluster without results and has no copy. */
-bool late_is_news(const struct state *s);
+                     struct bats_windows_plan *plan);
 
 /* ---- swap.c ---- */
 

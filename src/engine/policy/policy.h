@@ -56,16 +56,12 @@ struct policy_plan {
     struct bats_decision decision; /* recorded */
     /* Unmarked machines of each cluster; machines are acquired up to this. */
     uint32_t target[BATS_CLUSTERS_MAX];
-    /* Machines among them for copies, without waiting tasks. */
-    uint32_t spares[BATS_CLUSTERS_MAX];
     bool confirms; /* not recorded if it repeats the last plan */
     /* Windows that each machine of the cluster gets after the current one. */
     int64_t windows[BATS_CLUSTERS_MAX];
     /* By machine: it stays unmarked. NULL: surplus machines are marked, those
      * whose windows end soonest first. */
     const bool *keeps;
-    /* By machine: gets another window for a copy; may be NULL. */
-    const bool *copies;
 };
 
 struct bats_policy {

@@ -78,7 +78,6 @@ struct machine_rest {
     bats_time age;      /* a job with leases: its age when it joined; else 0 */
     bats_time leased;   /* a job: time from its start for which money is held;
                            0: all of it */
-    bool keeps_copy;    /* the plan pays windows for its replica */
     bats_time taken_at; /* time of its reclaim, or BATS_NEVER */
     bool fails;         /* in quarantine because tasks keep failing on it */
     bool closed;        /* gets no further job */
@@ -161,7 +160,6 @@ struct cluster {
     uint32_t n_held;      /* ACTIVE or LEAVING */
     uint64_t n_slots;     /* of all its machines */
     uint32_t target;      /* machines wanted by the configuration */
-    uint32_t spares;      /* machines to acquire without waiting tasks */
     int64_t plan_windows; /* planned windows for each */
     uint32_t sample_want, sample_sent, sample_back;
     bats_time limit; /* time-out of executions, or BATS_NEVER */
