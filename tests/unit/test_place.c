@@ -203,18 +203,6 @@ TEST(flow_puts_money_by_before_it_knows)
     expect_twelve(12, 140, other, equal);
 }
 
-/* All last a minute, and are told to last 38 to 82 seconds: those that come
- * first, of which most is told, take less, and the others more. */
-TEST(tasks_are_believed_to_be_like_those_that_ended)
-{
-    bats_time minute[12], wrong[12];
-    for (int i = 0; i < 12; i++) {
-        minute[i] = BATS_MINUTE;
-        wrong[i] = (82 - 4 * i) * BATS_SECOND;
-    }
-    expect_twelve(4, 125, minute, wrong);
-}
-
 /* A chain of twelve tasks has to end in ten minutes. Nothing is told of them,
  * and the money is for four on the fast machine; or what is told is wrong, and it
  * is for four and a half. */

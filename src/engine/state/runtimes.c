@@ -18,13 +18,9 @@
  * without the time for data). Before there are results, all tasks weigh the
  * same.
  *
- * Told runtimes may be wrong. Their error is assumed to be TOLD_ERROR until
- * results show it; the assumption counts as one more result, unless all
- * results were as told. Tasks of a category may differ less than told: those
- * with the longest told runtimes take less, others more. So told runtimes are
- * drawn towards their category's mean, by the slope of (runtime - told) over
- * (told - mean) (regression to the mean, Galton 1886), damped by the error of
- * one task.
+ * Runtimes that a simulation tells may be wrong. Their error is assumed to be
+ * TOLD_ERROR until results show it; the assumption counts as one more result,
+ * unless all results were as told.
  *
  * Weights are recomputed when a category's results have doubled, but not
  * before enough results have come to justify a pass over the whole graph.
@@ -50,7 +46,6 @@ int categories_init(struct state *s, const struct bats_sched_options *o)
     k->left = state_room(s, room, sizeof *k->left);
     k->seen = state_room(s, room * s->n_clusters, sizeof *k->seen);
     k->stats = state_room(s, room, sizeof *k->stats);
-    k->doubts = state_room(s, room, sizeof *k->doubts);
     if (s->answers.failure < 0)
         return BATS_ENOMEM;
     for (size_t c = 0; c < s->n_clusters; c++)
@@ -153,23 +148,10 @@ double categories_told_error(const struct state *s)
     return sqrt((k->told_squares + TOLD_ERROR * TOLD_ERROR) / (k->n_told + 1));
 }
 
-/* Told runtime, drawn towards its category's mean. */
-static double believed(const struct state *s, uint32_t task, size_t cluster)
-{
-    const struct categories *k = &s->known.categories;
-    const struct category_told *d = &k->doubts[category_of(s, task)];
-    double time = told(s, task, cluster);
-    if (d->drawn >= 0)
-        return time;
-    double error = categories_told_error(s) * d->mean;
-    double share = fmin(-d->drawn / (d->spread + error * error), 1);
-    return time + share * (d->mean * k->factor[cluster] - time);
-}
-
 double categories_runtime(const struct state *s, uint32_t task, size_t cluster)
 {
     const struct categories *k = &s->known.categories;
-    return k->told ? believed(s, task, cluster)
+    return k->told ? told(s, task, cluster)
                    : weight_of(s, task) * k->factor[cluster];
 }
 
@@ -225,19 +207,6 @@ double categories_longest(const struct state *s, uint32_t task, size_t cluster)
            (1 + 2 * sqrt(stats->squares / (stats->n - 1)) / stats->mean);
 }
 
-static void find_told_means(struct state *s)
-{
-    struct categories *k = &s->known.categories;
-    double *n = calloc(k->n, sizeof *n);
-    for (uint32_t task = 0; n && task < s->bag.n; task++) {
-        struct category_told *d = &k->doubts[category_of(s, task)];
-        d->mean += (weight_of(s, task) - d->mean) / ++n[category_of(s, task)];
-    }
-    if (!n)
-        s->answers.failure = BATS_ENOMEM;
-    free(n);
-}
-
 void categories_take_told(struct state *s)
 {
     double sum[BATS_CLUSTERS_MAX] = {0}, all = 0;
@@ -252,7 +221,6 @@ void categories_take_told(struct state *s)
     for (size_t c = 0; c < s->n_clusters && all > 0; c++)
         k->factor[c] = sum[c] / all;
     k->mean = all / s->bag.n;
-    find_told_means(s);
     find_heights(s);
 }
 
@@ -260,18 +228,11 @@ static void note_told(struct state *s, uint32_t task, size_t cluster,
                       bats_time runtime)
 {
     struct categories *k = &s->known.categories;
-    struct category_told *d = &k->doubts[category_of(s, task)];
-    double expected = categories_runtime(s, task, cluster);
-    double raw = told(s, task, cluster), factor = k->factor[cluster];
+    double expected = told(s, task, cluster);
     double wrong = (double)runtime - expected;
     k->n_told++;
     if (expected > 0 && fabs(wrong) > 1) /* beyond rounding */
         k->told_squares += wrong * wrong / (expected * expected);
-    if (factor > 0) {
-        double beyond = raw / factor - d->mean;
-        d->spread += beyond * beyond;
-        d->drawn += ((double)runtime - raw) / factor * beyond;
-    }
 }
 
 /* Enough results for a pass over the whole graph. Without a graph, weights

@@ -194,13 +194,6 @@ struct category_stats {
     double mean, squares;
 };
 
-/* Errors of told runtimes in a category, in weights. */
-struct category_told {
-    double mean;   /* of the told runtimes; then sums over results of */
-    double spread; /* (told - mean)^2 */
-    double drawn;  /* (runtime - told) (told - mean) */
-};
-
 struct categories {
     uint32_t n;         /* at least 1 */
     const uint16_t *of; /* by task, or NULL: a single category; not owned */
@@ -210,12 +203,11 @@ struct categories {
     /* Told runtimes (sched.h), or NULL. */
     bats_time (*told)(const void *context, uint32_t task, uint32_t cluster);
     const void *told_context;
-    struct category_told *doubts; /* by category */
-    double n_told, told_squares;  /* results, and the sum of squared relative
+    double n_told, told_squares; /* results, and the sum of squared relative
                                      errors */
-    uint32_t n_ranked;            /* number of times weights were computed */
-    uint32_t *left;               /* by category: tasks without a result */
-    struct category_seen *seen;   /* by category and cluster */
+    uint32_t n_ranked;           /* number of times weights were computed */
+    uint32_t *left;              /* by category: tasks without a result */
+    struct category_seen *seen;  /* by category and cluster */
     struct category_stats *stats;
     bool is_news;   /* some category's results have doubled */
     double results; /* results since weights were computed */
