@@ -17,10 +17,6 @@
  *                         epoch.
  *   now <= t'             future: the mean of both epochs' means.
  *
- * An exception is a fall of gamma: if among instances due by now the later
- * ones answered significantly less often, gamma is their share alone. (A rise
- * is not accepted so soon.)
- *
  * F_s comes from the first epoch if 20 of its instances answered: of later
  * ones, the long answers are still missing. Otherwise it comes from all,
  * weighted for that (Kaplan and Meier, 1958), and gamma is raised by the
@@ -51,7 +47,6 @@ struct bats_instance {
     bats_time ended; /* without an answer: age when it was given up; 0: it
                         runs, or unknown */
     bool noticed;    /* it was lost */
-    bool in_tail;    /* it was sent in the tail */
 };
 
 struct bats_answers {

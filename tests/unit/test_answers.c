@@ -73,57 +73,6 @@ TEST(the_second_epoch_is_known_in_part)
     free(a.times);
 }
 
-/* 100 instances, one a second; all that answer do so after 10. Before `change`
- * one of ten is lost, then every second. */
-static void lose_more(struct bats_instance *list, int change)
-{
-    for (int i = 0; i < 100; i++)
-        list[i] = (struct bats_instance){
-            .sent = i, .time = i % (i < change ? 10 : 2) == 0 ? -1 : 10};
-}
-
-TEST(after_a_fall_only_what_came_later_counts)
-{
-    struct bats_instance list[100];
-    struct bats_answers a;
-    lose_more(list, 60);
-    assert_true(bats_answers_find(list, 100, 200, 400, &a));
-    assert_true(a.gamma >= 0.5 && a.gamma < 0.54);
-    free(a.times);
-    /* No answer is due at 75 to those sent at 65 and later, and 5 that are
-     * lost are too few to tell. */
-    lose_more(list, 60);
-    for (int i = 60; i < 75; i++)
-        list[i].time = -1;
-    assert_true(bats_answers_find(list, 75, 75, 400, &a));
-    assert_true(a.gamma > 0.7);
-    free(a.times);
-    /* Instances of the tail do not count. */
-    lose_more(list, 60);
-    for (int i = 60; i < 100; i++)
-        list[i].in_tail = true;
-    assert_true(bats_answers_find(list, 100, 200, 400, &a));
-    assert_true(a.gamma > 0.7);
-    free(a.times);
-    /* All is known of an earlier run. */
-    lose_more(list, 60);
-    assert_true(bats_answers_find(list, 100, BATS_NEVER, 400, &a));
-    assert_near(a.gamma, 0.74, 1e-9);
-    free(a.times);
-}
-
-TEST(a_rise_is_not_believed_so_soon)
-{
-    struct bats_instance list[100];
-    struct bats_answers a;
-    for (int i = 0; i < 100; i++)
-        list[i] = (struct bats_instance){
-            .sent = i, .time = i % (i < 60 ? 2 : 10) == 0 ? -1 : 10};
-    assert_true(bats_answers_find(list, 100, 200, 400, &a));
-    assert_near(a.gamma, 0.66, 1e-9);
-    free(a.times);
-}
-
 /* Sent so late that no answer is due, they say nothing. */
 TEST(what_is_too_new_says_nothing)
 {

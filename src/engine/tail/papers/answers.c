@@ -6,10 +6,7 @@
 #include "bats/strategy.h"
 #include "util/larger.h"
 
-#define ENOUGH 20 /* answers of the first epoch, for F_s */
-/* Critical value: 1 of 100 sequences without a change exceeds it (Andrews
- * 1993, table 1). */
-#define CHANGES 12
+#define ENOUGH 20    /* answers of the first epoch, for F_s */
 #define PATIENCE 1.1 /* ratio of successive times tried */
 
 static int by_sent(const void *left, const void *right)
@@ -228,58 +225,6 @@ static double partial(const struct bats_instance *list, size_t n,
     return weight > 0 ? sum / weight : 0;
 }
 
-/* ---- a change ---- */
-
-/* Moves to the front instances with a known outcome: those older than the
- * longest of F_s. Tasks of the tail are resent because they are long, and
- * would look lost. Returns the number of these instances. */
-static size_t select_old(struct bats_instance *list, size_t n, size_t first,
-                         bats_time now, const struct bats_answers *a)
-{
-    bats_time longest = a->times[a->n_times - 1];
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (i < first || (!list[i].in_tail && now - list[i].sent > longest)) {
-            list[kept] = list[i];
-            if (list[kept].time > longest)
-                list[kept].time = -1;
-            kept++;
-        }
-    return kept;
-}
-
-/* First instance after a change of the share of answers; 0: no change. It
- * maximises the squared sum of residuals divided by its variance. */
-static size_t find_change(const struct bats_instance *list, size_t n)
-{
-    double share = (double)count_answers(list, n) / (double)n;
-    double sum = 0, most = CHANGES * share * (1 - share);
-    size_t change = 0;
-    for (size_t i = 0; i + BATS_ANSWERS_SET <= n; i++) {
-        double weight = (double)i * (double)(n - i) / (double)n;
-        if (i >= BATS_ANSWERS_SET && list[i].sent > list[i - 1].sent &&
-            sum * sum > most * weight) {
-            most = sum * sum / weight;
-            change = i;
-        }
-        sum += (list[i].time >= 0) - share;
-    }
-    return change;
-}
-
-/* Share of answers since its last change; 1: no change. */
-static double since_change(struct bats_instance *list, size_t n, size_t first,
-                           bats_time now, const struct bats_answers *a)
-{
-    size_t from = 0, next;
-    n = select_old(list, n, first, now, a);
-    while ((next = find_change(list + from, n - from)) > 0)
-        from += next;
-    return from == 0 ? 1
-                     : fmax((double)count_answers(list + from, n - from), 1) /
-                           (double)(n - from);
-}
-
 /* Discards the times; returns false. */
 static bool forget(struct bats_answers *a)
 {
@@ -315,8 +260,6 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
     if (a->gamma <= 0)
         a->gamma = (double)count_answers(list, n) / (double)n;
     a->gamma = fmin(a->gamma * (1 + more), 1);
-    if (now != BATS_NEVER)
-        a->gamma = fmin(a->gamma, since_change(list, n, first, now, a));
     return true;
 }
 

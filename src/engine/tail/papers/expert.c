@@ -59,7 +59,6 @@ struct expert {
     double next_n;           /* results at which to recompute patience */
     bats_time patience;      /* bats_answers_patience */
     double t_ur;             /* since the tail began */
-    bats_time began;         /* beginning of the tail */
     bool has_begun, has_rushed;
 };
 
@@ -194,11 +193,6 @@ static bats_time limit(const void *self, const struct state *s, size_t cluster)
 
 /* ---- instances sent ---- */
 
-static bool is_of_tail(const struct expert *x, bats_time sent)
-{
-    return x->has_begun && sent >= x->began;
-}
-
 /* Lists instances ended or running in the unreliable pool. */
 static struct bats_instance *list_instances(const struct expert *x,
                                             const struct state *s, size_t *n)
@@ -214,9 +208,7 @@ static struct bats_instance *list_instances(const struct expert *x,
     for (uint32_t slot = 0; slot < s->n_slots; slot++)
         if (s->slots[slot].n_tasks > 0 && is_unreliable(s, slot))
             list[(*n)++] = (struct bats_instance){
-                .sent = s->slots[slot].started,
-                .time = -1,
-                .in_tail = is_of_tail(x, s->slots[slot].started)};
+                .sent = s->slots[slot].started, .time = -1};
     return list;
 }
 
@@ -471,7 +463,6 @@ static void begin_tail(void *self, const struct state *s)
             .is_new = is_new(s, task)};
     }
     x->t_ur = find_t_ur(x, s);
-    x->began = s->now;
     x->has_begun = true;
     instances_begin(&x->instances, &(struct instances_rules){.n = 0}, n);
     look(x, s);
@@ -555,8 +546,7 @@ static void note(struct expert *x, const struct state *s, uint32_t slot,
         (struct bats_instance){.sent = sent,
                                .time = answers ? time : -1,
                                .ended = time > 0 ? time : 1,
-                               .noticed = noticed,
-                               .in_tail = is_of_tail(x, sent)};
+                               .noticed = noticed};
 }
 
 static void ended(void *self, const struct state *s, uint32_t slot,
