@@ -20,6 +20,8 @@
  *     repeats = 1                  ; draw each bag in this many orders
  *     lease = 75s                  ; of jobs: money is held for this time
  *                                  ; ahead; default for all of their time
+ *     starting = 10s               ; and for this time until a job begins
+ *     bill = 1s                    ; time from the end of a job to its bill
  *     overrun = 7s                 ; money is held for this time beyond it,
  *                                  ; for the start and the end of a job;
  *                                  ; default: the longest startup
@@ -127,6 +129,7 @@ struct bats_scenario {
     struct bats_platform platform; /* clusters, machines, speeds, window */
     bats_time startup[BATS_CLUSTERS_MAX];
     bats_time queue[BATS_CLUSTERS_MAX]; /* mean wait of a job */
+    bats_time bill;                     /* from the end of a job to its bill */
     double noise[BATS_CLUSTERS_MAX];
     bats_time loss[BATS_CLUSTERS_MAX]; /* mean; 0: never */
     bool saves;          /* a task that is told to stop saves its state */

@@ -24,8 +24,9 @@ struct machine {
     uint32_t first_slot, number; /* number in its cluster, from 0 */
     uint32_t jobs;               /* acquisitions so far */
     bool lost;
-    bats_time ready;    /* end of its start-up */
-    bats_time started;  /* a job: start of its bill */
+    bats_time ready;   /* end of its start-up */
+    bats_time started; /* a job: start of its bill */
+    bats_time ended;
     bats_time taken_at; /* time of its reclaim, once noticed */
 };
 
@@ -199,14 +200,17 @@ static void end_job(struct world *w, uint32_t machine)
 {
     if (!w->terms.waits || w->machines[machine].started == BATS_NEVER)
         return;
+    struct machine *m = &w->machines[machine];
+    bool has_begun = m->started <= w->now;
     bats_heap_remove(&w->joins, machine);
-    bats_heap_set(&w->bills, machine, w->now);
+    m->ended = w->now;
+    bats_heap_set(&w->bills, machine, w->now + (has_begun ? w->o->bill : 0));
 }
 
 static int bill(struct world *w, uint32_t machine)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
-    bats_time time = w->now - w->machines[machine].started;
+    bats_time time = w->machines[machine].ended - w->machines[machine].started;
     struct bats_event event = {
         .type = BATS_EVENT_BILLED,
         .machine = machine,

@@ -53,6 +53,7 @@ struct bats_sim_options {
     const bats_time *startup; /* per cluster; NULL: none */
     const bats_time *queue;   /* per cluster, if machines are jobs: mean queue
                                  wait, exponential; NULL: none */
+    bats_time bill;           /* from the end of a job to its bill */
     const double *noise;      /* per cluster: relative deviation of the runtime
                                  from run to run, >= 0; NULL: none */
     uint64_t noise_seed;

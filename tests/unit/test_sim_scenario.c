@@ -305,7 +305,8 @@ TEST(keys_are_checked)
         "windows = 1h",
         ":2: unknown key 'windows' in [run]; known are window, "
         "currency, billing, policy, budget, deadline, minimize, "
-        "confidence, seeds, repeats, lease, overrun, jobs, monitor, grace, "
+        "confidence, seeds, repeats, lease, starting, bill, overrun, jobs, "
+        "monitor, grace, "
         "tail, strategy, utility, timeout and retries");
     refuse_bag("task = 1",
                ":4: unknown key 'task' in [bag]; known are "

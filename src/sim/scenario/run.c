@@ -228,6 +228,8 @@ const struct bats_key bats_scenario_run_keys[] = {
     BATS_KEY("seeds", set_seeds, true, false),
     NUMBER("repeats", COUNT, repeats, BATS_SCENARIO_SEEDS),
     NUMBER("lease", PERIOD, engine.billing.lease, 0),
+    NUMBER("starting", PERIOD, engine.billing.starting, 0),
+    NUMBER("bill", DURATION, bill, 0),
     NUMBER("overrun", PERIOD, engine.billing.overrun, 0),
     NUMBER("jobs", COUNT, engine.billing.jobs, 1000000),
     NUMBER("monitor", PERIOD, engine.monitor_interval, 0),
