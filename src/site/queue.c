@@ -13,6 +13,7 @@
 #define PAUSE_MAX_US 60000000 /* longest pause, after many */
 #define LOOK_US 10000         /* between two checks of a running command */
 #define SOON_US 1000000       /* between two questions while jobs end */
+#define AT_ONCE_US 250000     /* the same in the second after an end */
 #define SAY_US 30000000       /* delay of bills before it is first mentioned */
 /* time after which the accounting is not asked any more */
 #define BILL_US 600000000
@@ -581,17 +582,20 @@ static bool has_open(const struct bats_queue *j)
 }
 
 /* Time between two questions. It is short while a job is about to end or waits
- * for its bill, because its money cannot buy another job until then. */
+ * for its bill, because its money cannot buy anything until then. */
 static int64_t interval(const struct bats_queue *j, int64_t now_us)
 {
-    for (uint32_t i = 0; j->o.interval_us > SOON_US && i < j->o.n; i++) {
+    int64_t us = j->o.interval_us;
+    for (uint32_t i = 0; i < j->o.n; i++) {
         const struct job *job = &j->jobs[i];
         int64_t since_us =
             job->state == ENDED ? job->ended_us : job->cancel_us;
-        if (job->state != NONE && since_us > 0 && now_us - since_us < SAY_US)
-            return SOON_US;
+        if (job->state == NONE || since_us == 0 || now_us - since_us >= SAY_US)
+            continue;
+        int64_t soon_us = now_us - since_us < SOON_US ? AT_ONCE_US : SOON_US;
+        us = soon_us < us ? soon_us : us;
     }
-    return j->o.interval_us;
+    return us;
 }
 
 static bool start_list(struct bats_queue *j, int64_t now_us, int64_t *due_us)
