@@ -55,7 +55,7 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c sched.c status.c \
 	failure/rules.c order/chain.c order/fit.c outlook/forecast.c \
-	outlook/jobs.c policy/bats.c policy/begin.c \
+	outlook/jobs.c outlook/width.c policy/bats.c policy/begin.c \
 	policy/deadline.c policy/swap.c \
 	policy/initial.c policy/list.c policy/problem.c \
 	$(addprefix policy/papers/, bkp.c dbc.c expert.c flow.c \

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-#include "engine/money/money.h"
+#include "engine/money/kinds.h"
+#include "engine/outlook/jobs.h"
 
 #define TAIL_SLOTS 64 /* idle slots that may find nothing per event */
 
@@ -211,9 +212,12 @@ static void carry_out(struct state *s, uint32_t slot,
 static enum bats_idle take(struct state *s, uint32_t slot, struct proposal p,
                            enum proposal_kind kind)
 {
+    uint32_t machine = s->slots[slot].machine;
     if (!bats_is_position(p.task))
         return p.reason;
     carry_out(s, slot, p.task, kind);
+    if (s->money.terms.waits)
+        job_prolong(s, machine, width_task_end(s, machine));
     return BATS_IDLE_NOT;
 }
 

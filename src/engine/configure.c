@@ -408,14 +408,23 @@ static void follow(struct state *s, uint32_t machine)
     fill_up(s, c, UINT32_MAX);
 }
 
+/* The lease ends before the machine's tasks: they have to be told to stop. */
+static bool ends_too_soon(const struct state *s, uint32_t machine)
+{
+    bats_time end = job_end(s, machine);
+    return s->now >= end - s->run.preempt_lead &&
+           (s->now >= end || s->rest[machine].leased == 0 ||
+            width_is_short(s, machine));
+}
+
 static void turn_of_job(struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
     if (job_wants_successor(s, machine)) {
         follow(s, machine);
     } else if (m->state == MACHINE_ACTIVE) {
-        job_prolong(s, machine, BATS_NEVER);
-        if (s->now >= job_end(s, machine) - s->run.preempt_lead)
+        job_prolong(s, machine, width_lease_end(s, machine));
+        if (ends_too_soon(s, machine))
             job_leave(s, machine); /* another lease is not affordable */
     }
     if (s->now >= job_end(s, machine))
@@ -447,7 +456,7 @@ void configure_prolong(struct state *s)
             if (s->machines[s->held[i]].state == MACHINE_ACTIVE)
                 job_prolong(s, s->held[i],
                             pass == 0 ? width_task_end(s, s->held[i])
-                                      : BATS_NEVER);
+                                      : width_lease_end(s, s->held[i]));
 }
 
 int configure_turn(struct state *s, uint32_t machine, struct bats_error *err)
@@ -532,7 +541,8 @@ void configure_give_back(struct state *s)
     for (uint32_t i = s->n_held; i-- > 0;)
         if (s->machines[s->held[i]].n_busy > 0)
             s->rest[s->held[i]].idle_at = BATS_NEVER;
-        else if (!lingers(s, s->held[i]))
+        else if (!lingers(s, s->held[i]) &&
+                 (bats_bag_ready(&s->bag) == 0 || !width_waits(s, s->held[i])))
             give_back_job(s, s->held[i]);
     for (uint32_t i = 0; s->money.n_asked_slots > 0 && i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_ASKED &&

@@ -441,8 +441,11 @@ static int bill(struct state *s, const struct bats_event *ev,
                  ? 0
                  : outcome_of_loss(s, ev->machine, err);
     job_bill(s, ev->machine, ev->amount);
-    if (s->run.finish == BATS_FINISH_NOT_YET && !s->run.draining)
+    if (s->run.finish == BATS_FINISH_NOT_YET && !s->run.draining) {
+        slots_rescan(s);
+        assign_idle(s);
         configure_refill(s);
+    }
     return rc;
 }
 

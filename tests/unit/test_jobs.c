@@ -373,12 +373,11 @@ TEST(a_job_whose_lease_cannot_be_paid_ends)
     assert_in_range(w->status.charged, 9 * BATS_UNIT, 10 * BATS_UNIT);
 }
 
-/* A job holds 1/2 for its lease, and 1 for its start until it has begun. Half
- * of the money may be held before a task is done: that is 3 jobs of 9, and a
- * fourth one when they have begun. */
+/* A job holds 1/2 for its lease, and 1 for its start until it has begun: 5 pay 3
+ * jobs, and a fourth one when they have begun. */
 TEST(a_start_is_paid_until_the_job_has_begun)
 {
-    prepare_leases(60, MACHINES, 9 * BATS_UNIT);
+    prepare_leases(60, MACHINES, 5 * BATS_UNIT);
     w->o.sched.billing.lease = 10 * BATS_MINUTE;
     w->o.sched.billing.starting = TASK;
     jobs.queue[0] = BATS_MINUTE;
@@ -396,6 +395,45 @@ TEST(where_money_is_short_some_jobs_leave_before_the_others)
     play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->status.charged, 60 * BATS_UNIT);
     assert_true(w->makespan <= 10 * TASK);
+}
+
+/* Two jobs for four tasks, which are told to stop ten minutes before the end.
+ * Each holds 1.05 for its second task, not 1.5: 4.2 pay both at a time. */
+TEST(no_time_to_stop_is_held_for_tasks_that_end_before)
+{
+    prepare_leases(4, 4, 42 * BATS_UNIT / 10);
+    w->o.sched.billing.lease = 30 * BATS_MINUTE;
+    w->o.sched.preempt_lead = 10 * BATS_MINUTE;
+    play_jobs_to(BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->makespan, 2 * TASK);
+}
+
+/* Four jobs have done a task each, for 4 of 7.5, and hold 0.75 each for a lease
+ * and their ends. The last two tasks take 1.55, so two jobs wait until the
+ * others are billed. */
+TEST(an_idle_job_waits_for_the_bills_that_pay_its_task)
+{
+    prepare_leases(6, MACHINES, 75 * BATS_UNIT / 10);
+    w->o.sched.billing.overrun = 10 * BATS_MINUTE;
+    w->o.bill = BATS_SECOND;
+    play_jobs_to(BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->makespan, 2 * TASK + 2 * BATS_SECOND);
+    assert_int_equal(jobs.asked, 4);
+}
+
+/* Each of 40 tasks may cost 1.1. They cost 1 in the first cluster, and 1.5 in
+ * the second one, which does one and no more. */
+TEST(tasks_are_not_run_where_they_cost_more_than_their_share)
+{
+    set_up_world(&bats_policy_bats, 40, TASK, MACHINES, 3, 9, 44 * BATS_UNIT);
+    w->speed[1] = 2;
+    w->o.sched.billing = (struct bats_billing){.model = BATS_BILLING_JOB,
+                                               .step = BATS_MINUTE,
+                                               .jobs = 2,
+                                               .lease = 5 * BATS_MINUTE};
+    w->o.sched.tail = BATS_TAIL_NONE;
+    play_to(BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->of[1].done, 1);
 }
 
 /* Eight tasks for eight jobs at 3 and 4 per hour. Ten leases of five minutes

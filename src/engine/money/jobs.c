@@ -9,6 +9,8 @@
 
 #include <assert.h>
 
+#define SOON (BATS_SECOND / 2)
+
 bats_money job_price(const struct state *s, size_t cluster, bats_time length)
 {
     return bats_billing_use(s->clusters[cluster].price, s->run.window,
@@ -20,8 +22,7 @@ bats_money job_first(const struct state *s, size_t cluster)
     return job_price(s, cluster, s->run.window);
 }
 
-/* Money held for the machine's job, or 0. */
-static bats_money job_held(const struct state *s, uint32_t id)
+bats_money job_held(const struct state *s, uint32_t id)
 {
     const struct machine_rest *r = &s->rest[id];
     return r->asked ? job_price(s, s->machines[id].cluster,
@@ -148,6 +149,8 @@ static void schedule(struct state *s, uint32_t id)
         turn = m->paid_end - lead_of(s, id);
     if (m->state == MACHINE_LEAVING)
         turn = end;
+    else if (turn <= s->now && s->rest[id].leased > 0) /* its task may end */
+        turn = s->now + SOON < end ? s->now + SOON : end;
     bats_heap_set(&s->turns, id, turn > s->now ? turn : s->now);
 }
 

@@ -28,7 +28,10 @@ bats_time job_ahead(const struct state *s, bats_time length);
 /* The price of a job of one window; with leases a job holds less. */
 bats_money job_first(const struct state *s, size_t cluster);
 
-/* Money held for all queued jobs. */
+/* Money held for the machine's job, or 0. */
+bats_money job_held(const struct state *s, uint32_t machine);
+
+/* The same for all queued jobs. */
 bats_money jobs_waiting(const struct state *s);
 
 /* Estimated queue wait of a job of the cluster: the mean of exponential waits,

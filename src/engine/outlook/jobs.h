@@ -19,24 +19,26 @@
  * job lasts a window.
  *
  * Width: how many jobs to hold money for where only leases are held
- * (bats/billing.h). At its end a job holds money that no task can use: for the
- * time in which tasks are told to stop, and for what it may be billed beyond
- * its lease. So the money pays all jobs until the bag is done if
+ * (bats/billing.h). Each job that works needs
  *
- *   tasks not begun + rest of the running ones + an end for each job
- *     <= money that no job has cost yet
+ *   time until its task has ended + what it may be billed beyond its lease
  *
- * and one more job is requested if it is paid so, too. It is also requested if
- * the tasks alone are paid and half of that money pays each job an end after
- * one more task: then some jobs leave before the others, and free the money
- * held for their ends. While no runtime is known, jobs are requested until
- * half of the money is held.
+ * of money that no job has cost yet. The time includes that in which the task
+ * would be told to stop, unless it ends for sure before: no task has taken
+ * longer. A task begins if the money suffices for what all jobs with tasks
+ * need, and it too. So all jobs work until the money is short, and then ever
+ * fewer: an idle job that cannot begin is given back, which frees the money for
+ * its end. It waits for the bills of jobs that have ended if they free enough
+ * for it, and where tasks cost more, jobs leave first.
  *
- * A task begins only if the money pays for its mean runtime and for the rest
- * of the running ones beyond the leases: a task that is cut off wastes its
- * money. If the money does not pay all jobs until the bag is done, it begins
- * only if each job is paid an end after one more task. The others end, which
- * frees money for those that stay.
+ * One more job is requested if the money pays one more task for each job, and
+ * before that the time reserved for a start: otherwise it would leave too soon.
+ * While no runtime is known, a task is expected to cost its share of the money.
+ * A cluster where tasks cost more than that gets none if they cost less
+ * elsewhere.
+ *
+ * Leases are full as long as the money pays that for all jobs. Then they end
+ * with the tasks.
  *
  * Layer: engine, between the state and its advisors. Only reads.
  */
@@ -69,10 +71,19 @@ static inline bool width_matters(const struct state *s)
 /* One more job of the cluster may be requested. */
 bool width_pays_job(const struct state *s, size_t cluster);
 
-/* The end of a lease that the machine's tasks need. */
-bats_time width_task_end(const struct state *s, uint32_t machine);
-
 /* One more task may begin on the machine. */
 bool width_pays_task(const struct state *s, uint32_t machine);
+
+/* No task may begin on the idle machine yet, but one may when jobs that have
+ * ended are billed. */
+bool width_waits(const struct state *s, uint32_t machine);
+
+/* The machine's tasks may not end before its lease, if they are not told to stop. */
+bool width_is_short(const struct state *s, uint32_t machine);
+
+/* The end of a lease that the machine's tasks need; and of the lease that it is
+ * to have (BATS_NEVER: a full one). */
+bats_time width_task_end(const struct state *s, uint32_t machine);
+bats_time width_lease_end(const struct state *s, uint32_t machine);
 
 #endif

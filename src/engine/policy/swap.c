@@ -151,11 +151,18 @@ static void move(struct swap *w, size_t from, size_t to)
     w->plan->target[to] += n;
 }
 
+/* There are results, but what runs may change them. */
+static bool is_guess(const struct swap *w, size_t i)
+{
+    const struct cluster *c = &w->s->clusters[i];
+    return is_known(c) && !is_settled(c);
+}
+
 static void leave_worse(struct swap *w)
 {
     for (size_t i = 0; i < w->s->n_clusters; i++) {
         size_t best = i;
-        if (is_known(&w->s->clusters[i]) && !is_settled(&w->s->clusters[i]))
+        if (is_guess(w, i))
             continue;
         for (size_t k = 0; k < w->s->n_clusters; k++)
             if (is_better(w, k, i) && room_of(w, k) > 0 &&
@@ -173,7 +180,7 @@ static size_t find(const struct swap *w, bool cheapest)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < w->s->n_clusters; i++) {
-        if (w->speed[i] == 0 ||
+        if (w->speed[i] == 0 || (!cheapest && is_guess(w, i)) ||
             (cheapest ? room_of(w, i) : w->plan->target[i]) == 0)
             continue;
         double more =

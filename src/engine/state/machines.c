@@ -222,9 +222,11 @@ void machine_end(struct state *s, uint32_t id)
         purse_close(s, id);
     stop_using(s, id);
     let_go(s, id);
-    if (s->money.terms.waits)
+    if (s->money.terms.waits) {
         s->clusters[m->cluster].paid_slot_time +=
             (double)(s->now - s->rest[id].began_at) * m->n_slots;
+        m->paid_end = s->now;
+    }
     m->state = MACHINE_DRAINING;
 }
 
