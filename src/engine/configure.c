@@ -176,17 +176,17 @@ static int by_end(const void *left, const void *right)
 static void adjust_marks(struct state *s, struct cluster *c)
 {
     bool surplus = c->n_active > c->target;
-    struct candidate *list = malloc(c->n_machines * sizeof *list);
+    struct candidate *list = malloc((s->n_held + 1) * sizeof *list);
     if (!list) {
         s->answers.failure = BATS_ENOMEM;
         return;
     }
     uint32_t n = 0;
-    for (uint32_t i = 0; i < c->n_machines; i++) {
-        uint32_t id = s->members[c->first_machine + i];
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        uint32_t id = s->held[i];
         const struct machine *m = &s->machines[id];
-        if (m->state == MACHINE_ACTIVE && m->marked == !surplus &&
-            !m->quarantined && !m->last)
+        if (&s->clusters[m->cluster] == c && m->state == MACHINE_ACTIVE &&
+            m->marked == !surplus && !m->quarantined && !m->last)
             list[n++] = (struct candidate){
                 m->paid_end + (m->renewing ? s->run.window : 0), id};
     }
@@ -244,8 +244,10 @@ static void configure(struct state *s, const struct policy_plan *plan)
     }
     if (plan->keeps)
         mark_as_told(s, plan->keeps);
-    for (uint32_t i = 0; i < s->n_machines; i++)
-        s->machines[i].plan_windows = plan->windows[s->machines[i].cluster];
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        struct machine *m = &s->machines[s->held[i]];
+        m->plan_windows = plan->windows[m->cluster];
+    }
     slots_rescan(s); /* unmarked machines take tasks again */
     assign_idle(s);
     configure_refill(s);
