@@ -26,7 +26,6 @@ build sqlite3.h         libsqlite3-dev  SQLite 3
 test  pkg-config      pkg-config      pkg-config
 test  hwloc.pc        libhwloc-dev    hwloc, which knows the cores of a node
 test  pmix.pc         libpmix-dev     PMIx, which knows what a launcher knows
-test  munge.pc          libmunge-dev    the library of MUNGE, for worker jobs
 test  gnutls.pc         libgnutls28-dev GnuTLS, for worker jobs
 test  cmocka.h          libcmocka-dev   cmocka, a unit test framework
 test  prove             perl            prove, which comes with Perl

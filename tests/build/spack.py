@@ -72,12 +72,11 @@ wanted = {KNOWN[thing] for thing in needed} | set(optional)
 wanted |= {"gmake", "pkgconfig", "slurm"}
 assert names == wanted, "%s, but the build needs %s" % (names, wanted)
 
-assert variants == ["slurm", "munge", "pmix"], variants
+assert variants == ["slurm", "pmix"], variants
 # With another compiler than the tests have, all would be built again, while
 # they run.
 os.environ.setdefault("CC", "cc")
 mpicc = os.environ.get("MPICC", "mpicc")
-spec = {"mpi": types.SimpleNamespace(mpicc=mpicc), "+munge": True,
-        "+pmix": True}
+spec = {"mpi": types.SimpleNamespace(mpicc=mpicc), "+pmix": True}
 package().install(spec, prefix)
 assert commands, "nothing was made"

@@ -17,7 +17,7 @@ mkdir bin
 ln -s /bin/false bin/pkg-config
 env -u MAKEFLAGS -u MAKELEVEL PATH="$PWD/bin:$PATH" \
     make -C "$TOP" CC='cc -nostdinc' -pn help >out 2>err
-test "$(grep -c -E '^(HWLOC|PMIX|MUNGE|GNUTLS) := no$' out)" = 4
+test "$(grep -c -E '^(HWLOC|PMIX|GNUTLS) := no$' out)" = 3
 ok 'without pkg-config they are there if the compiler finds their headers'
 
 # What is built already serves here, too, but for the sources that name one of
@@ -30,16 +30,16 @@ grep -rl --include='*.c' BATS_HAVE_ "$TOP/src" |
     sed "s|^$TOP/|b/obj/|; s|c\$|o|" >named
 test -s named
 touch before
-make -C "$TOP" B="$dir/b" HWLOC=no PMIX=no MUNGE=no GNUTLS=no programs \
+make -C "$TOP" B="$dir/b" HWLOC=no PMIX=no GNUTLS=no programs \
     >out 2>err
 find b/obj -name '*.o' -newer before | sort >rebuilt
 sort named | diff - rebuilt
 ok 'it builds without them, and only what names them again'
 finds out '^Built without hwloc: .*not bound' '^Built without pmix: ' \
-    '^Built without munge: ' '^Built without gnutls: '
+    '^Built without gnutls: '
 ok 'and says what is lost'
 needs b/bats-mpi >needed
-expect 1 grep -E 'hwloc|pmix|munge|gnutls' needed
+expect 1 grep -E 'hwloc|pmix|gnutls' needed
 ok 'it is not linked with them'
 BATS_MPI=$dir/b/bats-mpi
 echo 'echo ${OMP_NUM_THREADS-unset}' >bag
