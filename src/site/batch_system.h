@@ -175,6 +175,7 @@ struct bats_job_bill {
     int64_t submit_s; /* since 1970; 0: unknown */
     bool is_final;    /* the job's end is known, and the bill will not
                        * change */
+    int64_t end_s; /* since 1970; 0: it has not ended */
     int64_t seconds;
     double rate; /* per hour */
 };

@@ -435,6 +435,7 @@ static bool read_bills(const char **at, struct bats_job_bill *bill)
         .submit_s = time_of(record, end, "qsub_time"),
         .is_final = strtol(value(record, end, "failed", text), NULL, 10) !=
                     RESCHEDULED,
+        .end_s = end_s,
         .seconds = start_s > 0 && end_s > start_s ? end_s - start_s : 0};
     double charge = read_charge(record, value(record, end, "qname", text));
     bill->rate = (charge >= 0 ? charge : 1) * slots;

@@ -125,6 +125,13 @@ bool bats_job_is_billed(const struct bats_job_bill *bill, const char *name,
            (submit_s == 0 || bill->submit_s == submit_s);
 }
 
+bool bats_job_bill_is_final(const struct bats_job_bill *bill,
+                            const struct bats_job_view *job)
+{
+    bool has_begun = job->start_s > 0 && job->start_s < job->end_s;
+    return bill->is_final && !(has_begun && bill->end_s < job->start_s);
+}
+
 /* Bills, one for each job. */
 struct bills {
     struct bats_job_bill *list;
@@ -223,11 +230,14 @@ int bats_job_system_bills(const struct bats_batch_system *system,
             (strcmp(bill->name, past->name) != 0 &&
              !is_among(past->own, bill->id)))
             continue;
-        bool is_known = bill->is_final || !by_list || k == past->n ||
+        bool is_final = k < past->n
+                            ? bats_job_bill_is_final(bill, &past->list[k])
+                            : bill->is_final;
+        bool is_known = is_final || !by_list || k == past->n ||
                         past->list[k].phase != BATS_JOB_ENDED;
         *sum += is_known ? bats_job_bill(bill->rate, bill->seconds)
                          : bats_job_bill_by_time(&past->list[k]);
-        *open += is_known && !bill->is_final;
+        *open += is_known && !is_final;
     }
     free(all.list);
     return rc;

@@ -61,6 +61,12 @@ int bats_job_system_bills(const struct bats_batch_system *system,
 bool bats_job_is_billed(const struct bats_job_bill *bill, const char *name,
                         const char *id, int64_t submit_s);
 
+/* The bill of this job will not change. Just after its end, sacct may show an
+ * element of an array with the end of a job that failed before it, and no time:
+ * a bill that ends before the job's start in the list is not its own yet. */
+bool bats_job_bill_is_final(const struct bats_job_bill *bill,
+                            const struct bats_job_view *job);
+
 /* Cancels the job with this number. */
 int bats_job_system_cancel(const struct bats_batch_system *system,
                            const char *name, const char *id,

@@ -450,9 +450,10 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
     struct bats_job_bill b;
     while (rc > 0 && j->o.system->jobs->read_bills(&answer, &b))
         for (uint32_t i = 0; i < j->o.n; i++)
-            if (b.is_final && j->jobs[i].state == ENDED &&
+            if (j->jobs[i].state == ENDED &&
                 bats_job_is_billed(&b, j->o.name, j->jobs[i].is.id,
-                                   j->jobs[i].is.submit_s)) {
+                                   j->jobs[i].is.submit_s) &&
+                bats_job_bill_is_final(&b, &j->jobs[i].is)) {
                 bill(j, i, bats_job_bill(b.rate, b.seconds));
                 break;
             }

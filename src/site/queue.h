@@ -20,9 +20,9 @@
  * command lists all jobs, at most every `interval` and only while there are
  * jobs; one asks for the bills of all jobs that have ended. While a job is
  * about to end or waits for its bill, which holds money, both ask every
- * second, for half a minute, and four times in the first second. After a failed submission the next one waits for
- * 1 s, then for twice as long each time, up to a minute; failed lists are
- * repeated ever less often in the same way.
+ * second, for half a minute, and four times in the first second. After a failed
+ * submission the next one waits for 1 s, then for twice as long each time, up to
+ * a minute; failed lists are repeated ever less often in the same way.
  *
  * A job is identified by its number, its mark and the time of its submission,
  * because a system that has lost its state counts from the start. The earlier

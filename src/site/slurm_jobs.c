@@ -255,6 +255,7 @@ static bool read_bills(const char **at, struct bats_job_bill *bill)
         .submit_s = strtoll(text[SUBMIT], NULL, 10),
         .is_final = phase_of(text[STATE]) == BATS_JOB_ENDED &&
                     strtoll(text[END], NULL, 10) > 0,
+        .end_s = strtoll(text[END], NULL, 10),
         .seconds = strtoll(text[ELAPSED], NULL, 10),
         .rate = rate > 0 ? rate : 0};
     snprintf(bill->id, BATS_JOB_ID, "%.63s", text[ID]);

@@ -419,6 +419,11 @@ TEST(a_bill_without_an_end_is_not_final)
     assert_in_range(b->n[BATS_QUEUE_SAYS], 3, 5); /* 30, 60, 120, 240 s */
     assert_non_null(strstr(b->last[BATS_QUEUE_SAYS].sentence,
                            "does not yet know the end of 1 job,"));
+    /* So slurmdbd shows an element when the array's first job has failed. */
+    says("sacct", 0,
+         "17|NODE_FAIL|900|998|0|billing=16,cpu=2,node=1|bats-test");
+    pass(10 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_BILLED], 0);
     says("sacct", 0,
          "17|COMPLETED|900|1009|9|billing=16,cpu=2,node=1|bats-test");
     pass(10 * SECONDS);
