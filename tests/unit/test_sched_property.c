@@ -27,9 +27,9 @@ static const struct {
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x4fa06a361832a9b3)},
     [KIND_NOTICE] = {"notice", UINT64_C(0x5a43142478b21d86)},
     [KIND_SECOND] = {"second", UINT64_C(0x2aa88a1b9c2d1867)},
-    [KIND_JOB] = {"job", UINT64_C(0xd0f89e138196aaaa)},
+    [KIND_JOB] = {"job", UINT64_C(0xda143c2aea5b62ed)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0xe70f730dfcf29aa8)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xe61381f9c812dc21)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xb5228f0ce1a21213)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -120,14 +120,15 @@ static double time_of(const struct state *s, uint32_t id)
     return time_for_all(s, id, false);
 }
 
-/* The same for a task that begins now. If no runtime is known, it is what its
- * share pays: the money does not pay a bag of longer tasks. */
+/* The same for a task that begins now. If no runtime is known, it is what half of
+ * its share pays: the rest is for starts and ends, which a bag of few tasks on as
+ * many slots has to pay for all of them. */
 static double time_of_next(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
     double mean = cluster_mean(c);
     if (mean == 0)
-        mean = share(s) * cluster_slots(c) / needs_width(s) /
+        mean = share(s) / 2 * cluster_slots(c) / needs_width(s) /
                cluster_rate(s, cluster);
     return time_for(s, cluster, 0, mean, false);
 }
