@@ -36,7 +36,7 @@ ok 'nothing beats those that are marked as efficient'
 "$BATS_MPI" frontier mix --plays 10 --csv -j 3 | cmp - all.csv
 ok 'the result does not depend on threads'
 
-"$BATS_MPI" frontier mix --plays 10 --budget 90 --deadline 4h \
+"$BATS_MPI" frontier mix --plays 10 --budget 120 --deadline 5h \
     --utility 'cost + 1000 * (makespan > 12000)' >out
 finds out ' budget' ' deadline' ' utility'
 "$BATS_MPI" frontier mix --plays 10 --json |
