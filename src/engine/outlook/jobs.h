@@ -33,9 +33,9 @@
  *
  * One more job is requested if the money pays one more task for each job, and
  * before that the time reserved for a start: otherwise it would leave too soon.
- * While no runtime is known, a task is expected to cost its share of the money.
- * A cluster where tasks cost more than that gets none if they cost less
- * elsewhere.
+ * While no runtime is known, a task is expected to cost half of its share of
+ * the money. A cluster where tasks cost more than their share gets none if they
+ * cost less elsewhere.
  *
  * Leases are full as long as the money pays that for all jobs. Then they end
  * with the tasks.

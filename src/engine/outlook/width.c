@@ -9,10 +9,10 @@
 
 /* A task takes no longer than this many times the longest seen. */
 #define SURE 1.05
-#define MARGIN                                                                \
-    BATS_SECOND /* until its result has arrived, and its slot runs \
-                              the next one */
-#define WAIT (2 * BATS_SECOND) /* from the end of a job to its bill */
+/* Time until its result has arrived, and its slot runs the next one. */
+#define MARGIN BATS_SECOND
+/* Time from the end of a job to its bill. */
+#define WAIT (2 * BATS_SECOND)
 
 static bool is_limited(const struct state *s)
 {
