@@ -75,7 +75,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	sharing.c textfile.c \
 	$(addprefix sweep/, planfile.c plantask.c points.c \
 	readers.c source.c sweep.c template.c) \
-	$(addprefix workflow/, dax.c json.c load.c makeflow.c names.c workflow.c))
+	$(addprefix workflow/, json.c load.c makeflow.c names.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
 	environment.c family.c pace.c runner.c) \
@@ -203,7 +203,7 @@ ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 endif
 # --as-needed keeps MPI out of the tests that do not use it.
 ALL_LDFLAGS = -Wl,--as-needed $(LDFLAGS)
-LIBS = -lsqlite3 -ljansson -lexpat -lgsl -lgslcblas $(OPTIONAL_LIBS) -lm
+LIBS = -lsqlite3 -ljansson -lgsl -lgslcblas $(OPTIONAL_LIBS) -lm
 
 # The wrapper is told to use the same compiler.
 MPI_ENV = OMPI_CC="$(CC)" MPICH_CC="$(CC)"

@@ -4,10 +4,10 @@
 #   [LATEST=2] sh benchmarks/miser/graphs.sh KNOWN SEEDS FILE...
 #
 # LATEST: a deadline (graphs.c); what ends later is not complete. KNOWN: no, 0,
-# 0.3, windows (graphs.c). FILE: a DAX, WfFormat or Makeflow, or one of them with
-# .gz behind it; those of github.com/wfcommons/WfInstances and of
-# github.com/WorkflowSim/WorkflowSim-1.0, config/dax, were used. Every run goes
-# into build/miser/graphs-KNOWN.tsv.
+# 0.3, windows (graphs.c). FILE: a WfFormat or Makeflow, or one of them with
+# .gz behind it; those of github.com/wfcommons/WfInstances were used, and those of
+# github.com/WorkflowSim/WorkflowSim-1.0, config/dax, translated by dax2wfformat.py.
+# Every run goes into build/miser/graphs-KNOWN.tsv.
 cd "$(dirname "$0")/../.." || exit 1
 build=${B:-build}
 [ $# -ge 3 ] || { echo 'usage: graphs.sh KNOWN SEEDS FILE...' >&2; exit 2; }

@@ -104,7 +104,7 @@ static int read_word_of_several(struct bats_bagfile *b, const char *word,
     return code;
 }
 
-/* Joins the names of workflows: "a.makeflow + b.dax". */
+/* Joins the names of workflows: "a.makeflow + b.json". */
 static char *join_names(const struct bats_workflow *parts, uint32_t n)
 {
     char *text = NULL, *more;

@@ -112,7 +112,7 @@ void bats_bagfile_destroy(struct bats_bagfile *bag);
 /*
  * Loads several workflows as one bag; each has its name and its budget
  * (bats/purse.h). Words are as in {"a.makeflow", "budget=6", "deadline=2h",
- * "b.dax"}, the first is a file. They must live as long as the bag.
+ * "b.json"}, the first is a file. They must live as long as the bag.
  * BATS_EINPUT, too, for a word that is neither a file nor an option, a file
  * named twice, or a file that two workflows make.
  */

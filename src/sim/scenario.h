@@ -45,7 +45,7 @@
  *                                  ; measured.h. With `tasks`, this many drawn
  *                                  ; at random; without it, each one once
  *     workflow = FILE              ; tasks with dependencies: a Makeflow,
- *                                  ; WfFormat, DAX or a bag with names
+ *                                  ; WfFormat or a bag with names
  *                                  ; (input/workflow/workflow.h), with its
  *                                  ; runtimes, or those of `runtime`
  *     needs = 1:70, 4/8G:20, 16/64G/2:10   ; cores, memory and GPUs of tasks:

@@ -20,7 +20,6 @@ build stdio.h           libc6-dev       the headers of the C library
 build @mpicc            libopenmpi-dev  an MPI-3 library with its compiler
 build mpirun            openmpi-bin     the launcher of the MPI library
 build gsl/gsl_version.h libgsl-dev      GSL, the GNU scientific library
-build expat.h           libexpat1-dev   expat, a parser of XML
 build jansson.h         libjansson-dev  jansson, JSON in C
 build sqlite3.h         libsqlite3-dev  SQLite 3
 test  pkg-config      pkg-config      pkg-config

@@ -21,7 +21,6 @@ KNOWN = {
     "cc": "c",
     "stdio.h": "c",
     "gsl/gsl_version.h": "gsl",
-    "expat.h": "expat",
     "jansson.h": "jansson",
     "sqlite3.h": "sqlite",
 }

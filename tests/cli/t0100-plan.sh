@@ -220,11 +220,13 @@ ok 'what fits nowhere, and nodes without slots, are refused'
 # ---- a graph: its critical path ----
 
 # 60, 120 and 30 s: 70 on average; the chain of two is worth 18/7 of them.
-printf '%s\n' '<adag><job id="a" name="x" runtime="60"/>' \
-    '<job id="b" name="x" runtime="120"/><job id="c" name="y" runtime="30"/>' \
-    '<child ref="b"><parent ref="a"/></child></adag>' >w.dax
+printf '%s\n' '{"workflow": {"specification": {"tasks": [
+    {"id": "a", "name": "x"}, {"id": "b", "name": "x", "parents": ["a"]},
+    {"id": "c", "name": "y"}]}, "execution": {"tasks": [
+    {"id": "a", "runtimeInSeconds": 60}, {"id": "b", "runtimeInSeconds": 120},
+    {"id": "c", "runtimeInSeconds": 30}]}}}' >w.json
 graph() {
-    verb plan --tasks w.dax --runtime slow=28m,fast=14m -c clusters.ini "$@"
+    verb plan --tasks w.json --runtime slow=28m,fast=14m -c clusters.ini "$@"
 }
 clusters 12
 graph
@@ -240,8 +242,8 @@ test "$(jq -c .critical_path out)" = \
 graph --html page
 grep -q 'Critical path: 36m on fast, tasks 1, 2\.' page
 ok 'in JSON and on the page, too'
-chain 40 true >w.dax.bag
-verb plan --tasks w.dax.bag --runtime slow=15m -c clusters.ini
+chain 40 true >chain.bag
+verb plan --tasks chain.bag --runtime slow=15m -c clusters.ini
 grep -q '^Critical path: 10h on slow, tasks 1, 2, .*, 10, \.\.\., 40\.$' out
 ok 'of a bag every task counts the same, and a long path is cut'
 

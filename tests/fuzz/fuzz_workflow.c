@@ -34,9 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     int fd = fuzz_file(bytes + 1, n - 1, path);
     struct bats_workflow w;
     struct bats_error err;
-    enum bats_workflow_format format = bytes[0] == 'M' ? BATS_WORKFLOW_MAKEFLOW
-                                       : bytes[0] == 'J' ? BATS_WORKFLOW_JSON
-                                                         : BATS_WORKFLOW_DAX;
+    enum bats_workflow_format format =
+        bytes[0] == 'M' ? BATS_WORKFLOW_MAKEFLOW : BATS_WORKFLOW_JSON;
     if (bats_workflow_load_as(format, path, &w, &err) == 0)
         check(&w);
     bats_workflow_release(&w);

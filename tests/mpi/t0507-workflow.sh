@@ -191,7 +191,7 @@ consists y half half rest
 ok 'a rule whose worker dies begins anew elsewhere, one that saves its state not'
 cd ..
 
-# ---- WfFormat and DAX run if they have commands ----
+# ---- WfFormat runs if it has commands ----
 
 cat >w.json <<'JSON'
 {"workflow": {"specification": {"tasks": [
@@ -203,20 +203,14 @@ cat >w.json <<'JSON'
 JSON
 bats 3 w.json --no-record
 cmp w.json w.b
-echo '{"rules": [{"command": "cp j.a j.b", "inputs": ["j.a"],
-    "outputs": ["j.b"]}, {"command": "echo $X >j.a", "outputs": ["j.a"],
-    "environment": {"X": "a  b"}}]}' >w.jx
-bats 2 w.jx --no-record
-test "$(cat j.b)" = 'a b'
-ok 'a WfFormat with commands runs, and JX, the other language of Makeflow'
-printf '%s\n' '<adag><job id="a" name="x" runtime="60"/>' \
-    '<job id="b" name="x" runtime="120"/>' \
-    '<child ref="b"><parent ref="a"/></child></adag>' >w.dax
-exits 2 "w.dax:1: task 'a' has no command: this workflow can only be simulated" \
-    bats 2 w.dax
-ini '[bag]; workflow = w.dax' '[cluster c]; machines = 2; charge = 1' >w.scn
+ok 'a WfFormat with commands runs'
+jq '.workflow.execution.tasks = [{id: "a", runtimeInSeconds: 60},
+    {id: "b", runtimeInSeconds: 120}]' w.json >none.json
+exits 2 "none.json: task 'b' has no command: this workflow can only be simulated" \
+    bats 2 none.json
+ini '[bag]; workflow = none.json' '[cluster c]; machines = 2; charge = 1' >w.scn
 tells ',180.000000,' simulate w.scn --csv
-ok 'a DAX without is refused, and simulated: two tasks, one after the other'
+ok 'one without is refused, and simulated: two tasks, one after the other'
 
 # ---- with money: what cannot be paid is left, and goes on later ----
 

@@ -316,11 +316,13 @@ TEST(rule_that_makes_too_little_fails_and_leaves_nothing)
     assert_int_equal(run("r5: r5x\n\tfalse # and so on\n"), 1);
     assert_int_equal(run("r6:\n\ttrue &\n"), 1);
     write_text("both", "");
-    assert_int_equal(run_as("r.dax",
-                            "<adag><job id='a' name='false'><argument>x"
-                            "</argument><uses file='both' link='inout'/>"
-                            "</job></adag>"),
-                     1);
+    assert_int_equal(
+        run_as("r.json",
+               "{\"workflow\": {\"specification\": {\"tasks\": [{\"id\": "
+               "\"a\", \"inputFiles\": [\"both\"], \"outputFiles\": "
+               "[\"both\"]}]}, \"execution\": {\"tasks\": [{\"id\": \"a\", "
+               "\"command\": {\"program\": \"false\"}}]}}}"),
+        1);
     assert_int_equal(access("both", F_OK), 0); /* it was there before */
 }
 
@@ -389,164 +391,6 @@ TEST(mistakes_in_wfformat_are_refused_with_the_task)
            "these tasks wait for each other: task '");
 }
 
-/* ---- DAX ---- */
-
-TEST(dax_has_jobs_and_their_parents)
-{
-    struct bats_workflow w =
-        load("a.dax", "<adag><job id='a' name='cut' runtime='1.5'>"
-                      "<argument>-f <file name='x'/>\n y</argument>"
-                      "<uses file='x' link='input'/></job>\n"
-                      "<job id='b' name='add' runtime='-0.5'/>"
-                      "<job id='c' name='add'/>"
-                      "<child ref='b'><parent ref='a'/></child>"
-                      "<child ref='c'><parent ref='a'/><parent ref='b'/>"
-                      "</child></adag>");
-    assert_int_equal(w.n, 3);
-    assert_int_equal(bats_graph_edges(&w.graph), 3);
-    assert_true(waits(&w, 1, 0) && waits(&w, 2, 0) && waits(&w, 2, 1));
-    assert_int_equal(w.tasks[0].runtime, 1500000);
-    assert_int_equal(w.tasks[1].runtime, 0);
-    assert_int_equal(w.tasks[2].runtime, -1);
-    assert_int_equal(w.tasks[1].line, 3);
-    assert_string_equal(command(&w, 0), "cut -f x  y");
-    assert_null(command(&w, 1));
-    bats_workflow_release(&w);
-}
-
-TEST(dax_says_where_jobs_read_and_write)
-{
-    struct bats_workflow w =
-        load("r.dax", "<adag><stdin name='no job'/>"
-                      "<job id='a' name='sort'><argument>-n</argument>"
-                      "<stdin name='x y'/><stdout file='z'/>"
-                      "<stderr name='e'/></job>"
-                      "<job id='b' name='date'><stdout name='d'/></job>"
-                      "</adag>");
-    assert_string_equal(command(&w, 0), "sort -n <'x y' >'z' 2>'e'");
-    assert_string_equal(command(&w, 1), "date >'d'");
-    bats_workflow_release(&w);
-    refuse("bad.dax", "<adag><job id='a' name='x'>\n<stdout/></job></adag>",
-           "bad.dax:2: no file, or too long a name, for '>'");
-}
-
-TEST(mistakes_in_a_dax_are_refused_with_their_line)
-{
-    const char *name = "bad.dax";
-    refuse(name, "<adag>\n<job id='a' name='x'>", "bad.dax:2: ");
-    refuse(name, "<adag>\n<job name='x'/></adag>",
-           "bad.dax:2: a job without an id");
-    refuse(name, "<adag><job id='a' name='x' runtime='1s'/></adag>",
-           ":1: this is not a runtime: '1s'");
-    refuse(name, "<adag><job id='a' name='x'/>\n<job id='a' name='x'/></adag>",
-           ":2: task 'a' is named twice");
-    refuse(name, "<adag><job id='a' name='x'/>\n<child ref='b'/></adag>",
-           ":2: there is no job 'b'");
-    refuse(name, "<!DOCTYPE a [<!ENTITY b 'c'>]><adag/>",
-           ":1: entities are not allowed: 'b'");
-    refuse(name, "<adag><dax id='a'/></adag>",
-           ":1: a job that is a workflow cannot be run");
-    refuse(name,
-           "<adag><job id='a' name='x'/><job id='b' name='x'/>"
-           "<child ref='b'><parent ref='a'/></child>"
-           "<child ref='a'><parent ref='b'/></child></adag>",
-           ":1: these tasks wait for each other: task '");
-}
-
-/* ---- JX ---- */
-
-TEST(jx_is_read_as_the_same_makeflow)
-{
-    struct bats_workflow a =
-        load("same.makeflow", "export X=top's\nCATEGORY=sort\nMEMORY=200\n"
-                              "b: a\n\tsort a >b\n"
-                              "c: b\n@MEMORY=7\n\tLOCAL cat b >c\n"
-                              "CATEGORY=default\nMEMORY=5\nX=own\n"
-                              "a:\n\techo $HOME >a\n");
-    const char *text =
-        "{\"environment\": {\"X\": \"top's\"}, \"rules\": ["
-        "{\"command\": \"sort a >b\", \"inputs\": [\"a\"], "
-        "\"outputs\": [\"b\"], \"category\": \"sort\"},"
-        "{\"command\": \"cat b >c\", \"inputs\": [\"b\"], "
-        "\"outputs\": [\"c\"], \"category\": \"sort\", "
-        "\"local_job\": true, \"resources\": {\"memory\": 7}},"
-        "{\"command\": \"echo $HOME >a\", \"outputs\": [\"a\"], "
-        "\"environment\": {\"X\": \"own\"}}], \"variables\": {}, "
-        "\"categories\": {\"sort\": {\"memory\": 200, \"cores\": 2}, "
-        "\"default\": {\"memory\": 5, \"environment\": "
-        "{\"X\": \"category's\"}}, \"none\": {}}}";
-    /* The category "default" is the default one, and speaks for the others. */
-    struct bats_workflow b = load("same.jx", text);
-    assert_string_equal(command(&b, 0),
-                        "export X='category'\\''s'; sort a >b");
-    bats_workflow_release(&b);
-    char other[2000];
-    snprintf(other, sizeof other, "{\"default_category\": \"none\", %s",
-             text + 1);
-    b = load("same.json", other);
-    assert_int_equal(a.n, b.n);
-    for (uint32_t i = 0; i < a.n; i++) {
-        assert_string_equal(command(&a, i), command(&b, i));
-        assert_string_equal(category(&a, i), category(&b, i));
-        assert_int_equal(a.tasks[i].need.memory_kib, b.tasks[i].need.memory_kib);
-        for (uint32_t k = 0; k < a.n; k++)
-            assert_int_equal(i != k && waits(&a, i, k),
-                             i != k && waits(&b, i, k));
-    }
-    assert_int_equal(a.n_uses, b.n_uses);
-    for (size_t i = 0; i < a.n_uses; i++) {
-        assert_int_equal(a.uses[i].task, b.uses[i].task);
-        assert_int_equal(a.uses[i].writes, b.uses[i].writes);
-        assert_string_equal(bats_names_text(&a.files, a.uses[i].file),
-                            bats_names_text(&b.files, b.uses[i].file));
-    }
-    assert_int_equal(bats_graph_edges(&b.graph), 2);
-    bats_workflow_release(&a);
-    bats_workflow_release(&b);
-}
-
-#define RULE(fields) "{\"rules\": [{\"command\": \"true\", " fields "}]}"
-
-TEST(mistakes_in_jx_are_refused_with_the_rule)
-{
-    const char *name = "bad.jx";
-    refuse(name, "{\"rules\": [\n{\"command\": \"a\" + \"b\"}]}",
-           "bad.jx:2: ");
-    refuse("bad.json", "{\"rules\": [\n{\"command\": \"a\" + \"b\"}]}",
-           "; if this is JX with expressions, expand it with jx2json");
-    refuse(name, "{}", "bad.jx: there is no list of \"rules\"");
-    refuse(name, "{\"rules\": 1}", "bad.jx: there is no list of \"rules\"");
-    refuse(name, "{\"rules\": [], \"default_category\": 1}",
-           "bad.jx: \"default_category\" is not a string");
-    refuse(name, "{\"rules\": [], \"categories\": []}",
-           "bad.jx: \"categories\" is not an object");
-    refuse(name, "{\"rules\": [], \"categories\": {\"a\": 1}}",
-           "bad.jx: category 'a' is not an object");
-    refuse(name, "{\"rules\": []}", "bad.jx: no task in this workflow");
-    refuse(name, "{\"rules\": [1]}", "bad.jx: rule 1: it has no \"command\"");
-    refuse(name, RULE("\"makeflow\": \"b\""),
-           "bad.jx: rule 1: a rule that runs another makeflow");
-    refuse(name, RULE("\"inputs\": [{\"name\": \"b\", \"source\": \"a\"}]"),
-           "a file cannot have another name on the machine: 'b'");
-    refuse(name, RULE("\"outputs\": \"b\""), "this is not a list: 'outputs'");
-    refuse(name, RULE("\"outputs\": [1]"),
-           "a file is not a string: "
-           "'outputs'");
-    refuse(name, RULE("\"local_job\": 1"), "\"local_job\" is neither");
-    refuse(name, RULE("\"category\": 1"), "\"category\" is not a string");
-    refuse(name, RULE("\"resources\": 1"), "\"resources\" is not an object");
-    refuse(name, RULE("\"resources\": {\"memory\": -1}"),
-           "this resource is not a whole number: 'memory'");
-    refuse(name, RULE("\"environment\": {\"A;B\": \"c\"}"),
-           "this is not the name of a variable: 'A;B'");
-    refuse(name, RULE("\"environment\": {\"A\": []}"),
-           "the value is not a string: 'A'");
-    refuse(name,
-           RULE("\"inputs\": [\"a\"], \"outputs\": [\"b\"]}, "
-                "{\"command\": \"x\", \"outputs\": [\"b\"]"),
-           "bad.jx: rule 1 and rule 2 both make 'b'");
-}
-
 /* ---- what is not read ---- */
 
 TEST(other_languages_are_refused_by_name)
@@ -555,13 +399,15 @@ TEST(other_languages_are_refused_by_name)
         const char *name, *sentence;
     } other[] = {
         {"Makefile", "Makefile: a Makefile is for make; a workflow is called "
-                     "Makeflow, or ends with .makeflow, .jx, .json, .dax or "
-                     ".xml"},
+                     "Makeflow, or ends with .makeflow or .json"},
         {"Snakefile", "Snakefile: workflows of Snakemake are not read"},
         {"a.smk", "a.smk: workflows of Snakemake are not read"},
         {"main.nf", "main.nf: workflows of Nextflow are not read"},
         {"a.cwl", "a.cwl: workflows in CWL are not read"},
         {"a.wdl", "a.wdl: workflows in WDL are not read"},
+        {"a.dax", "a.dax: workflows in DAX are not read"},
+        {"a.xml", "a.xml: workflows in DAX are not read"},
+        {"a.jx", "a.jx: JX of Makeflow is not read"},
         {"a.dag", "a.dag: workflows of DAGMan are not read"},
         {"workflow.yml", "workflow.yml: workflows in YAML are not read"},
         {"a.yaml", "a.yaml: workflows in YAML are not read"}};
@@ -570,9 +416,7 @@ TEST(other_languages_are_refused_by_name)
                          BATS_WORKFLOW_OTHER);
         refuse(other[i].name, "true\n", other[i].sentence);
     }
-    assert_int_equal(bats_workflow_format("a.jx/bag.txt"), BATS_WORKFLOW_NONE);
-    refuse("jx.makeflow", "\n {\"rules\": []}",
-           "jx.makeflow: this is JX, not the classic language");
+    assert_int_equal(bats_workflow_format("a.nf/bag.txt"), BATS_WORKFLOW_NONE);
     refuse("bag.txt", "true\n", "bag.txt: this is a bag; a workflow is ");
 }
 

@@ -55,6 +55,9 @@ static const struct {
                {".cwl", "workflows in CWL are not read"},
                {".wdl", "workflows in WDL are not read"},
                {".dag", "workflows of DAGMan are not read"},
+               {".dax", "workflows in DAX are not read"},
+               {".xml", "workflows in DAX are not read"},
+               {".jx", "JX of Makeflow is not read"},
                {".yml", "workflows in YAML are not read"},
                {".yaml", "workflows in YAML are not read"}};
 
@@ -76,31 +79,21 @@ enum bats_workflow_format bats_workflow_format(const char *path)
     if (bats_text_ends(name, ".makeflow") || bats_text_ends(name, ".mf") ||
         strcmp(name, "Makeflow") == 0)
         return BATS_WORKFLOW_MAKEFLOW;
-    if (bats_text_ends(name, ".json") || bats_text_ends(name, ".jx"))
-        return BATS_WORKFLOW_JSON;
-    return bats_text_ends(name, ".dax") || bats_text_ends(name, ".xml")
-               ? BATS_WORKFLOW_DAX
-               : BATS_WORKFLOW_NONE;
+    return bats_text_ends(name, ".json") ? BATS_WORKFLOW_JSON
+                                         : BATS_WORKFLOW_NONE;
 }
 
 static int read_as(enum bats_workflow_format format, struct bats_workflow *w,
                    struct bats_error *err)
 {
-    switch (format) {
-    case BATS_WORKFLOW_MAKEFLOW:
+    if (format == BATS_WORKFLOW_MAKEFLOW)
         return bats_makeflow_read(w, err);
-    case BATS_WORKFLOW_JSON:
+    if (format == BATS_WORKFLOW_JSON)
         return bats_json_read(w, err);
-    case BATS_WORKFLOW_DAX:
-        return bats_dax_read(w, err);
-    case BATS_WORKFLOW_OTHER:
-    case BATS_WORKFLOW_NONE:
-        break;
-    }
     const char *other = find_other(w->path);
     return bats_error_at(err, w->path, 0,
                          "%s; a workflow is called Makeflow, or ends with "
-                         ".makeflow, .jx, .json, .dax or .xml",
+                         ".makeflow or .json",
                          other ? other : "this is a bag");
 }
 

@@ -564,11 +564,6 @@ static int read_text(struct reader *r, char *text, size_t length)
     char *end = text + length;
     uint32_t n_lines = 0;
     int rc = 0;
-    if (text[strspn(text, BLANKS "\r\n")] == '{')
-        return complain(r, 0,
-                        "this is JX, not the classic language of "
-                        "Makeflow; its name must end with .jx or .json",
-                        "");
     for (char *line = text; rc == 0 && line < end;) {
         uint32_t before = n_lines;
         r->line += before;

@@ -5,15 +5,13 @@
  * simulate them. The name of the file determines the format:
  *
  *   *.makeflow, *.mf, Makeflow   Makeflow, the classic language (makeflow.c)
- *   *.json, *.jx                 JX of Makeflow, if there are "rules";
- *                                else WfFormat 1.5 of WfCommons (json.c)
- *   *.dax, *.xml                 DAX 2 and 3 of Pegasus (dax.c)
+ *   *.json                       WfFormat 1.5 of WfCommons (json.c)
  *   Snakefile, ...               other languages, which are refused
  *
  * A task has a name or a line for messages, perhaps a command and a runtime, a
  * category (of similar tasks: usually the program), the files that it reads
- * and those that it writes. In a Makeflow and in JX a task waits for the tasks
- * that write what it reads, elsewhere for its parents.
+ * and those that it writes. In a Makeflow a task waits for the tasks that write
+ * what it reads, in WfFormat for its parents.
  */
 #ifndef BATS_WORKFLOW_H
 #define BATS_WORKFLOW_H
@@ -27,8 +25,7 @@
 enum bats_workflow_format {
     BATS_WORKFLOW_NONE, /* a bag */
     BATS_WORKFLOW_MAKEFLOW,
-    BATS_WORKFLOW_JSON, /* WfFormat, or JX if it has "rules" */
-    BATS_WORKFLOW_DAX,
+    BATS_WORKFLOW_JSON, /* WfFormat */
     BATS_WORKFLOW_OTHER /* a language that is not read */
 };
 
@@ -143,7 +140,6 @@ void bats_workflow_program(const char *command, char *name, size_t size);
 
 int bats_makeflow_read(struct bats_workflow *workflow, struct bats_error *err);
 int bats_json_read(struct bats_workflow *workflow, struct bats_error *err);
-int bats_dax_read(struct bats_workflow *workflow, struct bats_error *err);
 
 /* Adds a task; `name` and `command` may be NULL. BATS_EINPUT: a duplicate
  * name, or too many tasks; BATS_ENOMEM. */

@@ -32,7 +32,6 @@ class BatsMpi(Package):
     depends_on("gmake", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi@3:")
-    depends_on("expat")
     depends_on("gnutls")
     depends_on("gsl")
     depends_on("hwloc")
