@@ -80,7 +80,7 @@ PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
 	environment.c family.c pace.c runner.c) \
 	$(addprefix src/exec/output/, \
-	outdir.c outfile.c outlet.c spool.c)
+	outfile.c outlet.c spool.c)
 HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c \
 	sweep.c)
 SQL_SRC = src/sql/db.c src/sql/texts.c

@@ -135,7 +135,7 @@ static void print(const struct bats_watch *watch,
         putc('\n', stderr);
         bats_words_line(stderr,
                         "The output of the tasks is kept: bats-mpi output %s",
-                        options->output_dir);
+                        watch->record);
     }
     if (r->recorded && is_cut_off(&r->snapshot))
         fputs("\nThe same command with --resume does the rest.\n", stderr);

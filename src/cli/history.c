@@ -29,6 +29,11 @@ char *bats_history_path(const struct bats_settings *set)
         bats_die(BATS_EINPUT,
                  "to resume %s, name its record with --record FILE",
                  set->is_sweep ? "a sweep" : "a bag from standard input");
+    if (path == NULL && set->output != NULL &&
+        strcmp(set->output, "stream") == 0)
+        bats_die(BATS_EINPUT,
+                 "--output stream needs a record (--record FILE): "
+                 "it says where the output of each task is");
     if (path != NULL && bats_record_is_live(path))
         bats_die(BATS_EINPUT, "%s is in use by another run", path);
     return path;

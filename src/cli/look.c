@@ -155,22 +155,13 @@ int bats_place_note(json_t *settings, const char *dir, const char *record,
                : bats_no_memory(err);
 }
 
-/* The directory noted in the record at `path`; NULL: none, or the record is
- * damaged or missing. */
-static char *ask(const char *path)
+char *bats_place_find(struct bats_view *view)
 {
-    struct bats_view *view;
+    const char *record = bats_view_path(view);
     char real[PATH_MAX], *dir = NULL;
     json_t *all = NULL;
-    int rc = bats_view_open(path, &view, &bats_why);
-    if (rc == 0)
-        rc = bats_view_options(view, 0, &all, &bats_why);
-    bats_view_close(view);
-    if (rc == 0)
-        rc = resolve(path, real, &bats_why);
-    if (rc == BATS_EINPUT)
-        return NULL;
-    bats_must(rc);
+    bats_must(bats_view_options(view, 0, &all, &bats_why));
+    bats_must(resolve(record, real, &bats_why));
     const char *noted =
         json_string_value(json_object_get(json_object_get(all, "run"), KEY));
     if (noted != NULL &&
@@ -178,19 +169,8 @@ static char *ask(const char *path)
                  real, noted) < 0)
         bats_have(NULL);
     json_decref(all);
-    return dir;
-}
-
-char *bats_place_find(const char *run)
-{
-    char record[PATH_MAX], *dir = NULL;
-    struct stat st;
-    if (stat(run, &st) == 0 && S_ISDIR(st.st_mode))
-        return bats_have(strdup(run));
-    bats_look_find(run, record, sizeof record);
-    if (bats_look_bag(record) < strlen(record))
-        dir = ask(record);
-    return dir != NULL ? dir : bats_have(bats_place_default(run));
+    real[bats_look_bag(real)] = '\0';
+    return dir != NULL ? dir : bats_have(bats_place_default(real));
 }
 
 /* ---- needs ---- */

@@ -85,10 +85,9 @@ char *bats_place_default(const char *bag);
 int bats_place_note(json_t *settings, const char *dir, const char *record,
                     struct bats_error *err);
 
-/* Finds the directory with the output of `run`, for free(): `run` itself if it
- * is a directory; else the one noted in its record, if readable; else the
- * default for this bag. */
-char *bats_place_find(const char *run);
+/* The directory with the output, for free(): the one noted for the last
+ * session, else the default for the record's bag. */
+char *bats_place_find(struct bats_view *view);
 
 /* ---- needs ---- */
 

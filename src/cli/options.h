@@ -138,7 +138,7 @@ struct bats_settings {
     uint64_t slowest;                    /* tasks */
     const char *on_machine;              /* log: a name */
     uint64_t last;                       /* log: entries */
-    bool all, err;                       /* output */
+    bool err;                            /* output */
     const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */
     size_t n_task;
 };

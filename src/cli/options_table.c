@@ -170,7 +170,6 @@ const struct bats_option bats_options[] = {
     ROW("dry-run", 0, NULL, FLAG, AT(dry_run), RUN, RUN),
     ROW("task", 't', "LIST", LIST, AT(task), OUTPUT, SELECT),
     ROW("failed", 'f', NULL, FLAG, AT(failed), OUTPUT, SELECT),
-    ROW("all", 'a', NULL, FLAG, AT(all), OUTPUT, SELECT),
     ROW("stderr", 'e', NULL, FLAG, AT(err), OUTPUT, OUTPUT),
     ROW("output", 'o', "lines|stream[:DIR]|none", OUTPUT, AT(output),
         RUNS | ALLOC, OUTPUT),

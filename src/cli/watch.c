@@ -233,6 +233,7 @@ static void write_live(struct bats_watch *w,
 
 void bats_watch_live(struct bats_watch *watch, const char *record)
 {
+    watch->record = record;
     if (asprintf(&watch->live_path, "%s" BATS_LIVE_SUFFIX, record) < 0)
         bats_have(NULL);
 }

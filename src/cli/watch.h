@@ -37,11 +37,12 @@ struct bats_watch {
     uint64_t *received;           /* with joblog: bytes of output, by task */
     struct bats_failures failures;
     struct bats_causes causes;
-    char *live_path;  /* of the status file, or NULL; owned */
-    int64_t lived_us; /* monotonic clock: when it was written last */
-    bool live_failed; /* writing it failed, and the user knows */
-    uint64_t yielded; /* executions that were checkpointed */
-    bool is_late;     /* the user knows that the deadline will be missed, */
+    const char *record; /* its path, or NULL */
+    char *live_path;    /* of the status file, or NULL; owned */
+    int64_t lived_us;   /* monotonic clock: when it was written last */
+    bool live_failed;   /* writing it failed, and the user knows */
+    uint64_t yielded;   /* executions that were checkpointed */
+    bool is_late;       /* the user knows that the deadline will be missed, */
     bool are_late[BATS_PURSES_MAX]; /* and for which workflows */
     struct bats_progress progress;
     int terminal;      /* the terminal behind standard error while a line is

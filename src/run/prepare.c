@@ -131,8 +131,7 @@ int bats_master_set_up(struct master *m, size_t i, struct bats_error *err)
                          BATS_SAY(BATS_MESSAGE_SETUP, .u.setup = setup), err);
 }
 
-/* Unique enough among the runs of one user; ascending in time, which orders
- * their output (exec/output/outdir). */
+/* Unique enough among the runs of one user; ascending in time. */
 static int64_t name_run(struct master *m)
 {
     int64_t now_us = bats_now_us(CLOCK_REALTIME);

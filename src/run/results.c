@@ -128,7 +128,7 @@ static int take_lines(struct master *m, size_t i,
     for (int k = 0; is_result && k < 2; k++)
         hand_over(m, &(struct bats_output_lines){r->task, k + 1, r->lines[k],
                                                  r->n_lines[k]});
-    if (!r->asks && (outcome != BATS_RECORD_SUPERSEDED || r->cancelled))
+    if (!r->asks)
         return 0;
     int64_t to_come = r->to_come[0] + r->to_come[1];
     if (is_result && to_come > 0) {

@@ -100,7 +100,7 @@ TEST(other_verbs_have_options_of_their_own)
     assert_int_equal(set.n_task, 2);
     assert_string_equal(set.task[0], "3");
     assert_string_equal(set.task[1], "5,7-9");
-    assert_true(set.failed && set.err && set.tag && !set.all);
+    assert_true(set.failed && set.err && set.tag);
     assert_string_equal(set.words[0], "bag");
     takes("tasks", "--slowest 3 --state done r");
     assert_string_equal(set.words[0], "r");
@@ -187,9 +187,6 @@ TEST(mistakes_are_named)
         {"plan", "--confidence 0.4",
          "--confidence: '0.4' is not a number from 0.5 to 0.9999"},
         {"plan", "p q", "'q' is one argument too many"},
-        {"output", "--all",
-         "the run is missing: its bag, or the directory with its output (a "
-         "bag called 'output' is run by the name ./output)"},
         {"output", "a b", "'b' is one argument too many"},
         {"why", "r task 3 4", "'4' is one argument too many"},
         {"tasks", "",

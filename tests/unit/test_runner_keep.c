@@ -2,7 +2,7 @@
  * the limit of what is kept. */
 #include <sys/resource.h>
 
-#include "exec/output/outdir.h"
+#include "exec/output/outfile.h"
 #include "helpers/runner_fixture.h"
 
 static void use(enum bats_output output, int64_t max)
@@ -25,17 +25,15 @@ static bool collect(void *context, const char *bytes, size_t n)
     return true;
 }
 
-/* The contents of the stream file for the i-th task on a stream. */
-static const char *kept(size_t i, int stream)
+/* What an execution, the first in its file, has left there of a stream. */
+static const char *kept(const struct bats_usage *usage, int stream)
 {
     static char text[1000];
-    struct bats_outdir d = {0};
+    const struct bats_outfile_place place = {"deep/stream-r-1.out", 6, 0,
+                                             usage->begin, usage->end};
     text[0] = '\0';
-    assert_ok(bats_outdir_open(&d, "deep", &err));
-    assert_true(i < d.n);
-    assert_int_equal(
-        bats_outdir_read(&d, &d.entries[i], stream, collect, text, NULL), 0);
-    bats_outdir_release(&d);
+    assert_int_equal(bats_outfile_read(&place, stream, collect, text, NULL),
+                     0);
     return text;
 }
 
@@ -53,38 +51,16 @@ static void holds(const char *name, const char *text)
 TEST_WITH(a_stream_file_has_the_bytes_as_they_are, set_up, tear_down)
 {
     use(BATS_OUTPUT_STREAM, 0);
-    assert_int_equal(
-        run("printf 'one\\ntwo'; printf bad >&2; exit 3").usage.exit_status,
-        3);
-    assert_string_equal(kept(0, 1), "one\ntwo");
-    assert_string_equal(kept(0, 2), "bad");
-    holds("deep/stream-r-1.index",
-          "# bats-mpi output 1: task attempt stopped exit signal begin end "
-          "stdout stderr\n7 0 0 3 0 0 92 7 3\n");
+    struct bats_usage usage =
+        run("printf 'one\\ntwo'; printf bad >&2; exit 3").usage;
+    assert_string_equal(kept(&usage, 1), "one\ntwo");
+    assert_string_equal(kept(&usage, 2), "bad");
     assert_string_equal(output(1), "");
-}
-
-TEST_WITH(a_task_that_is_stopped_is_marked, set_up, tear_down)
-{
-    use(BATS_OUTPUT_STREAM, 0);
-    start("echo before; sleep 1000");
-    bats_runner_kill(f->runner);
-    assert_true(finish().cancelled);
-    run("true");
-    struct bats_outdir d = {0};
-    assert_int_equal(bats_outdir_open(&d, "deep", NULL), 0);
-    assert_int_equal(d.n, 1);
-    assert_int_equal(d.entries[0].exit_status, 0);
-    bats_outdir_release(&d);
-}
-
-TEST_WITH(what_runs_no_process_is_in_the_index_too, set_up, tear_down)
-{
     struct bats_runner_task task = {.task = 6, .sleep_us = 1};
-    use(BATS_OUTPUT_STREAM, 0);
     assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
-    finish();
-    assert_string_equal(kept(0, 1), "");
+    usage = finish().usage;
+    assert_int_equal(usage.begin, 92);
+    assert_string_equal(kept(&usage, 1), "");
 }
 
 TEST_WITH(none_drops_it, set_up, tear_down)
@@ -119,8 +95,9 @@ TEST_WITH(the_cut_is_exact_and_marked, set_up, tear_down)
         char expected[100];
         assert_int_equal(system("rm -rf deep results"), 0);
         use(BATS_OUTPUT_STREAM, 8);
-        assert_int_equal(run(cuts[i].command).usage.exit_status, 0);
-        assert_string_equal(kept(0, 1), cuts[i].kept);
+        struct bats_usage usage = run(cuts[i].command).usage;
+        assert_int_equal(usage.exit_status, 0);
+        assert_string_equal(kept(&usage, 1), cuts[i].kept);
         use(BATS_OUTPUT_RESULTS, 8);
         assert_int_equal(run(cuts[i].command).usage.exit_status, 0);
         holds("results/7/stdout", cuts[i].kept);
@@ -147,15 +124,12 @@ TEST_WITH(each_stream_has_the_limit_for_itself, set_up, tear_down)
     assert_non_null(strstr(output(2), "truncated at 2K]\n"));
 }
 
-TEST_WITH(the_index_counts_what_was_cut_too, set_up, tear_down)
+TEST_WITH(what_was_cut_is_counted, set_up, tear_down)
 {
     use(BATS_OUTPUT_STREAM, 8);
-    run("head -c 5000000 /dev/zero");
-    struct bats_outdir d = {0};
-    assert_int_equal(bats_outdir_open(&d, "deep", NULL), 0);
-    assert_true(d.entries[0].written[0] == 5000000);
-    assert_true(d.entries[0].end < 200);
-    bats_outdir_release(&d);
+    struct bats_usage usage = run("head -c 5000000 /dev/zero").usage;
+    assert_true(usage.written[0] == 5000000);
+    assert_true(usage.end < 200);
 }
 
 /* A limit on the size of files stands for a full disk. */

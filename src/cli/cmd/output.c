@@ -1,27 +1,25 @@
 /* output: the verb output. Prints the output of the tasks of a run with
- * --output stream. Needs no MPI, only the files. */
+ * --output stream. The record says where it is. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/look.h"
-#include "exec/output/outdir.h"
+#include "exec/output/outfile.h"
 #include "report/words.h"
 
 struct printer {
     const struct bats_settings *set;
-    struct bats_outdir outdir;
+    char *dir;
+    struct bats_view_output *outputs; /* n, by number of the task */
+    size_t n;
     uint64_t task; /* number of the task being printed, as people see it */
     bool in_line;  /* --tag: the last line is incomplete */
     bool lacking;  /* something requested is missing or damaged */
 };
-
-static void complain(void *context, const char *sentence)
-{
-    bats_tell("%s", sentence);
-}
 
 /* ---- one task ---- */
 
@@ -49,36 +47,37 @@ static bool write_out(void *context, const char *bytes, size_t n)
     return !ferror(stdout);
 }
 
-static bool has_failed(const struct bats_outdir_entry *entry)
-{
-    return entry->exit_status != 0 || entry->signal != 0;
-}
-
-static void print_failure(const struct bats_outdir_entry *entry)
+static void print_failure(const struct bats_view_output *o)
 {
     fflush(stdout);
-    bats_tell("task %" PRIu64 ": %s, %" PRId64
+    bats_tell("task %" PRId64 ": %s, %" PRId64
               " bytes on standard output, %" PRId64 " on standard error",
-              (uint64_t)entry->task + 1,
-              bats_words_end(entry->exit_status, entry->signal).s,
-              entry->written[0], entry->written[1]);
+              o->task, bats_words_end(o->exit_status, o->signal).s,
+              o->out_bytes, o->err_bytes);
 }
 
-static void print_task(struct printer *p,
-                       const struct bats_outdir_entry *entry)
+static void print_task(struct printer *p, const struct bats_view_output *o)
 {
-    if (p->set->failed) {
-        if (!has_failed(entry))
-            return;
-        print_failure(entry);
-    }
-    p->task = (uint64_t)entry->task + 1;
-    int rc = bats_must(bats_outdir_read(&p->outdir, entry, p->set->err ? 2 : 1,
-                                        write_out, p, &bats_why));
+    char path[PATH_MAX];
+    if (p->set->failed && o->exit_status == 0 && o->signal == 0)
+        return;
+    if (p->set->failed)
+        print_failure(o);
+    p->task = (uint64_t)o->task;
+    snprintf(path, sizeof path, "%s/stream-%s-%04d.out", p->dir, o->run,
+             o->stream);
+    const struct bats_outfile_place place = {path, (uint32_t)(o->task - 1),
+                                             o->attempt, o->begin, o->end};
+    int rc = bats_must(bats_outfile_read(&place, p->set->err ? 2 : 1,
+                                         write_out, p, &bats_why));
     if (p->in_line)
         putchar('\n');
     p->in_line = false;
     p->lacking |= rc > 0;
+    if (rc > 0)
+        bats_tell("%s: the output of task %" PRId64
+                  " is damaged or incomplete",
+                  path, o->task);
     if (ferror(stdout))
         bats_must(bats_flush(&bats_why));
 }
@@ -89,11 +88,12 @@ static void print_task(struct printer *p,
 static void print_range(struct printer *p, uint64_t first, uint64_t last)
 {
     size_t n = 0;
-    size_t from = bats_outdir_from(&p->outdir, (uint32_t)(first - 1));
-    for (size_t i = from; i < p->outdir.n; i++, n++) {
-        if (p->outdir.entries[i].task > last - 1)
-            break;
-        print_task(p, &p->outdir.entries[i]);
+    for (size_t i = 0; i < p->n; i++) {
+        uint64_t task = (uint64_t)p->outputs[i].task;
+        if (task < first || task > last)
+            continue;
+        print_task(p, &p->outputs[i]);
+        n++;
     }
     if (n > last - first)
         return;
@@ -145,21 +145,30 @@ int cmd_output_check(struct bats_settings *set, struct bats_error *err)
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < set->n_task; i++)
         rc = each_range(NULL, set->task[i], err);
-    if (rc == 0 && set->all && (set->failed || set->n_task > 0))
-        rc = bats_refuse(err, "--all excludes --task and --failed");
     return rc;
 }
 
 int cmd_output(const struct bats_settings *set)
 {
-    struct printer p = {.set = set, .outdir.complain = complain};
-    char *dir = bats_place_find(set->words[0]);
-    bats_must(bats_outdir_open(&p.outdir, dir, &bats_why));
-    free(dir);
+    struct printer p = {.set = set};
+    struct bats_view *view;
+    struct bats_texts texts = {0};
+    char record[PATH_MAX];
+    bats_look_find(set->words[0], record, sizeof record);
+    bats_must(bats_view_open(record, &view, &bats_why));
+    bats_must(bats_view_outputs(view, &p.outputs, &p.n, &texts, &bats_why));
+    if (p.n == 0)
+        bats_die(BATS_EINPUT,
+                 "%s: no task has output of 'bats-mpi run --output stream'",
+                 record);
+    p.dir = bats_place_find(view);
     for (size_t i = 0; i < set->n_task; i++)
         each_range(&p, set->task[i], NULL);
-    for (size_t i = 0; set->n_task == 0 && i < p.outdir.n; i++)
-        print_task(&p, &p.outdir.entries[i]);
-    bats_outdir_release(&p.outdir);
+    for (size_t i = 0; set->n_task == 0 && i < p.n; i++)
+        print_task(&p, &p.outputs[i]);
+    bats_view_close(view);
+    bats_texts_release(&texts);
+    free(p.outputs);
+    free(p.dir);
     return p.lacking ? BATS_EXIT_FAILED : 0;
 }

@@ -20,7 +20,6 @@
 #include "cli/request.h"
 #include "cli/verbs.h"
 #include "cli/watch.h"
-#include "exec/output/outdir.h"
 #include "input/clusters_file.h"
 #include "input/workflow/workflow.h"
 #include "run/launcher.h"
@@ -242,11 +241,6 @@ static void prepare(struct opened *o)
     if (dir != NULL &&
         ((mkdir(dir, 0777) != 0 && errno != EEXIST) || access(dir, W_OK) != 0))
         bats_die(BATS_EINPUT, "%s: %s", dir, strerror(errno));
-    if (options->output == BATS_OUTPUT_STREAM && !set->quiet &&
-        bats_outdir_in_use(dir))
-        bats_tell("%s has the output of earlier runs; that of the tasks which "
-                  "end in this one will replace it",
-                  dir);
     if (set->json_file != NULL) {
         o->json = strcmp(set->json_file, "-") == 0
                       ? stdout

@@ -11,16 +11,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define LINE 200 /* longer than any line of the index */
+#define CHUNK "#bats %010u %010u %1u %010u\n"
+#define PIECE ((size_t)64 * 1024) /* bytes passed on at once */
 
 struct bats_outfile {
     int out;
-    int index;
-    int64_t at;    /* size of the .out file */
+    int64_t at;    /* size of the file */
     int64_t begin; /* offset in it of the current attempt's begin */
     uint32_t task;
     uint32_t attempt;
-    char prefix[]; /* prefix of the names, for messages */
+    char path[];
 };
 
 /* Creates missing parents, too. Modifies `path` temporarily. */
@@ -72,56 +72,31 @@ static bool write_all(int fd, struct iovec *part, int n)
     return true;
 }
 
-static int open_new(const char *prefix, const char *suffix, int *fd,
-                    struct bats_error *err)
-{
-    char path[PATH_MAX];
-    int n = snprintf(path, sizeof path, "%s%s", prefix, suffix);
-    errno = ENAMETOOLONG;
-    *fd = n < (int)sizeof path
-              ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
-                     0666)
-              : -1;
-    return *fd >= 0 ? 0
-                    : bats_error_set(err, BATS_ESYS,
-                                     "%.300s%s: cannot create this file for "
-                                     "the output of tasks: %s",
-                                     prefix, suffix, strerror(errno));
-}
-
-static int cannot_write(const struct bats_outfile *file, const char *suffix,
-                        struct bats_error *err)
-{
-    return bats_error_set(err, BATS_ESYS,
-                          "%.300s%s: cannot write the output of task "
-                          "%" PRIu64 ": %s",
-                          file->prefix, suffix, (uint64_t)file->task + 1,
-                          strerror(errno));
-}
-
 int bats_outfile_create(const char *prefix, struct bats_outfile **file,
                         struct bats_error *err)
 {
-    struct bats_outfile *f = malloc(sizeof *f + strlen(prefix) + 1);
-    struct iovec first = {BATS_OUTFILE_FIRST, sizeof BATS_OUTFILE_FIRST - 1};
+    static const char suffix[] = ".out";
+    struct bats_outfile *f =
+        malloc(sizeof *f + strlen(prefix) + sizeof suffix);
     int rc;
     if (!f)
         return bats_no_memory(err);
-    *f = (struct bats_outfile){.out = -1, .index = -1};
-    strcpy(f->prefix, prefix);
-    if ((rc = make_parent(prefix, err)) ||
-        (rc = open_new(prefix, ".out", &f->out, err)) ||
-        (rc = open_new(prefix, ".index", &f->index, err)))
-        goto error;
-    if (!write_all(f->index, &first, 1)) {
-        rc = bats_error_set(err, BATS_ESYS, "%.300s.index: %s", prefix,
-                            strerror(errno));
-        goto error;
-    }
-    *file = f;
-    return 0;
-error:
-    bats_outfile_destroy(f);
+    *f = (struct bats_outfile){.out = -1};
+    sprintf(f->path, "%s%s", prefix, suffix);
+    rc = make_parent(prefix, err);
+    if (rc == 0)
+        f->out = open(
+            f->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (rc == 0 && f->out < 0)
+        rc =
+            bats_error_set(err, BATS_ESYS,
+                           "%.300s: cannot create this file for the output of "
+                           "tasks: %s",
+                           f->path, strerror(errno));
+    if (rc < 0)
+        bats_outfile_destroy(f);
+    else
+        *file = f;
     return rc;
 }
 
@@ -131,8 +106,6 @@ void bats_outfile_destroy(struct bats_outfile *file)
         return;
     if (file->out >= 0)
         close(file->out);
-    if (file->index >= 0)
-        close(file->index);
     free(file);
 }
 
@@ -149,42 +122,98 @@ int bats_outfile_add(struct bats_outfile *file, int stream, const char *bytes,
 {
     char head[BATS_OUTFILE_HEAD + 16];
     struct iovec parts[2] = {{head, BATS_OUTFILE_HEAD}, {(char *)bytes, n}};
-    snprintf(head, sizeof head, BATS_OUTFILE_CHUNK, file->task + 1,
-             file->attempt, (unsigned)stream, (unsigned)n);
+    snprintf(head, sizeof head, CHUNK, file->task + 1, file->attempt,
+             (unsigned)stream, (unsigned)n);
     if (!write_all(file->out, parts, 2))
-        return cannot_write(file, ".out", err);
+        return bats_error_set(
+            err, BATS_ESYS,
+            "%.300s: cannot write the output of task %" PRIu64 ": %s",
+            file->path, (uint64_t)file->task + 1, strerror(errno));
     file->at += BATS_OUTFILE_HEAD + (int64_t)n;
     return 0;
 }
 
-/* Writes the index line of an attempt. */
-static int add_line(struct bats_outfile *file, uint32_t task, uint32_t attempt,
-                    int stopped, const struct bats_usage *u,
-                    struct bats_error *err)
-{
-    char line[LINE];
-    struct iovec part = {line, 0};
-    part.iov_len = (size_t)snprintf(
-        line, sizeof line,
-        "%u %u %d %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
-        task + 1, attempt, stopped, u->exit_status, u->signal, u->begin,
-        u->end, u->written[0], u->written[1]);
-    if (!write_all(file->index, &part, 1))
-        return cannot_write(file, ".index", err);
-    return 0;
-}
-
-int bats_outfile_end(struct bats_outfile *file, bool stopped,
-                     struct bats_usage *usage, struct bats_error *err)
+void bats_outfile_end(const struct bats_outfile *file,
+                      struct bats_usage *usage)
 {
     usage->begin = file->begin;
     usage->end = file->at;
-    return add_line(file, file->task, file->attempt, stopped, usage, err);
 }
 
-int bats_outfile_disown(struct bats_outfile *file, uint32_t task,
-                        uint32_t attempt, struct bats_error *err)
+/* ---- reading ---- */
+
+struct chunk {
+    unsigned task;
+    unsigned attempt;
+    unsigned stream;
+    unsigned length;
+};
+
+static bool read_head(FILE *in, struct chunk *c)
 {
-    return add_line(file, task, attempt, BATS_OUTFILE_DISOWNED,
-                    &(struct bats_usage){0}, err);
+    char head[BATS_OUTFILE_HEAD + 1], again[BATS_OUTFILE_HEAD + 24];
+    if (fread(head, 1, BATS_OUTFILE_HEAD, in) != BATS_OUTFILE_HEAD)
+        return false;
+    head[BATS_OUTFILE_HEAD] = '\0';
+    if (sscanf(head, "#bats %u %u %u %u\n", &c->task, &c->attempt, &c->stream,
+               &c->length) != 4)
+        return false;
+    snprintf(again, sizeof again, CHUNK, c->task, c->attempt, c->stream,
+             c->length);
+    return strcmp(head, again) == 0;
+}
+
+/* Passes on `length` bytes. Returns 1 if some are missing. */
+static int hand_over(FILE *in, size_t length, bool *stop,
+                     bool (*take)(void *context, const char *bytes, size_t n),
+                     void *context)
+{
+    char piece[PIECE];
+    while (length > 0 && !*stop) {
+        size_t n = fread(piece, 1, length < PIECE ? length : PIECE, in);
+        if (n == 0)
+            return 1;
+        *stop = !take(context, piece, n);
+        length -= n;
+    }
+    return 0;
+}
+
+/* Returns 1 if the bytes between begin and end are damaged. */
+static int
+read_chunks(FILE *in, const struct bats_outfile_place *place, int stream,
+            bool (*take)(void *context, const char *bytes, size_t n),
+            void *context)
+{
+    int64_t at = place->begin;
+    bool stop = false;
+    struct chunk c;
+    if (fseeko(in, at, SEEK_SET) != 0)
+        return 1;
+    for (; at < place->end && !stop; at += BATS_OUTFILE_HEAD + c.length) {
+        if (!read_head(in, &c) || c.task != place->task + 1 ||
+            c.attempt != place->attempt ||
+            c.length > place->end - at - BATS_OUTFILE_HEAD)
+            return 1;
+        if (c.stream != (unsigned)stream
+                ? fseeko(in, c.length, SEEK_CUR) != 0
+                : hand_over(in, c.length, &stop, take, context))
+            return 1;
+    }
+    return 0;
+}
+
+int bats_outfile_read(const struct bats_outfile_place *place, int stream,
+                      bool (*take)(void *context, const char *bytes, size_t n),
+                      void *context, struct bats_error *err)
+{
+    if (place->begin == place->end)
+        return 0;
+    FILE *in = fopen(place->path, "re");
+    if (in == NULL)
+        return bats_error_set(err, BATS_ESYS, "%.300s: %s", place->path,
+                              strerror(errno));
+    int rc = read_chunks(in, place, stream, take, context);
+    fclose(in);
+    return rc;
 }

@@ -400,11 +400,9 @@ int bats_outlet_open(struct bats_outlet *o,
 int bats_outlet_settle(struct bats_outlet *o, uint32_t task, uint32_t attempt,
                        bool is_result, struct bats_error *err)
 {
-    if (o->results_dir != NULL)
-        return settle_results(o->results_dir, task, attempt, is_result, err);
-    if (o->file != NULL && !is_result)
-        return bats_outfile_disown(o->file, task, attempt, err);
-    return 0;
+    return o->results_dir != NULL
+               ? settle_results(o->results_dir, task, attempt, is_result, err)
+               : 0;
 }
 
 static void close_one(int *fd)
@@ -497,9 +495,8 @@ int bats_outlet_finish(struct bats_outlet *o,
     for (int i = 0; i < 2; i++)
         if (o->stream[i].in >= 0)
             usage->written[i] = o->stream[i].total;
-    if (o->file != NULL && !o->is_aside &&
-        (rc = bats_outfile_end(o->file, result->cancelled, usage, err)))
-        return rc;
+    if (o->file != NULL && !o->is_aside)
+        bats_outfile_end(o->file, usage);
     if (!o->is_aside &&
         (result->cancelled || usage->exit_status != 0 || usage->signal != 0)) {
         if (o->stream[1].in < 0 && o->files[1] >= 0)

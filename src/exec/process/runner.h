@@ -26,7 +26,7 @@ struct bats_runner; /* opaque */
 enum bats_output {
     BATS_OUTPUT_LINES,   /* passed on line by line (`lines` below) */
     BATS_OUTPUT_RESULTS, /* to RESULTS_DIR/<task + 1>/stdout and stderr */
-    BATS_OUTPUT_STREAM,  /* to files of this runner (outfile.h) */
+    BATS_OUTPUT_STREAM,  /* to a file of this runner (outfile.h) */
     BATS_OUTPUT_NONE     /* to /dev/null */
 };
 
@@ -34,8 +34,8 @@ struct bats_runner_options {
     enum bats_output output;
     const char *results_dir;   /* BATS_OUTPUT_RESULTS; created if missing. "":
                                 * BATS_RESULTS in the environment of a task */
-    const char *stream_prefix; /* BATS_OUTPUT_STREAM: prefix of the files'
-                                * names */
+    const char *stream_prefix; /* BATS_OUTPUT_STREAM: the file's name without
+                                * .out */
     const char *workdir;       /* of tasks; NULL: that of this process */
     int64_t max_output; /* bytes to keep of a task's standard output, and of
                          * its standard error; a line marks the cut; 0: no
@@ -107,10 +107,8 @@ int bats_runner_start(struct bats_runner *runner,
                       const struct bats_runner_task *task,
                       struct bats_error *err);
 
-/* Decides whether an ended execution gives the task's result. Call it for
- * replicas if output goes to result files; and if output goes to the runner's
- * files, for executions that ended by themselves but do not give the result.
- * BATS_ESYS. */
+/* Decides whether an ended replica, whose output goes to result files, gives
+ * the task's result. BATS_ESYS. */
 int bats_runner_settle(struct bats_runner *runner, uint32_t task,
                        uint32_t attempt, bool is_result,
                        struct bats_error *err);

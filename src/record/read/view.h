@@ -234,6 +234,23 @@ struct bats_view_load {
 int bats_view_loads(struct bats_view *view, struct bats_view_load **list,
                     size_t *n, struct bats_error *err);
 
+/* Where the output of a task's result is (run --output stream). */
+struct bats_view_output {
+    int64_t task; /* number */
+    uint32_t attempt;
+    const char *run; /* run id of its session */
+    int stream;      /* its file is stream-RUN-STREAM.out, with four digits; */
+    int64_t begin, end; /* from here to there */
+    int exit_status, signal;
+    int64_t out_bytes, err_bytes; /* written by the task */
+};
+
+/* Lists the tasks that have a result with such output, by number. *list is for
+ * free(). */
+int bats_view_outputs(struct bats_view *view, struct bats_view_output **list,
+                      size_t *n, struct bats_texts *texts,
+                      struct bats_error *err);
+
 /* The machine that is reserved for a waiting task, by number; task 0: none. */
 struct bats_view_reservation {
     char machine[BATS_MACHINE_NAME];

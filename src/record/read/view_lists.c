@@ -97,6 +97,27 @@ int bats_view_loads(struct bats_view *v, struct bats_view_load **list,
         columns, sizeof **list, list, n, NULL, err);
 }
 
+int bats_view_outputs(struct bats_view *v, struct bats_view_output **list,
+                      size_t *n, struct bats_texts *texts,
+                      struct bats_error *err)
+{
+#define C(member) BATS_COLUMN(struct bats_view_output, member)
+    static const struct bats_db_column columns[] = {
+        C(task), C(attempt),     C(run),    C(stream),    C(begin),
+        C(end),  C(exit_status), C(signal), C(out_bytes), C(err_bytes),
+        {0}};
+#undef C
+    return bats_part_list(
+        v,
+        "SELECT n.number, e.attempt, s.run_id, e.stream, e.out_begin,"
+        " e.out_end, e.exit_status, e.signal, e.out_bytes, e.err_bytes"
+        " FROM (SELECT *, max(seq) FROM execution WHERE outcome = 0"
+        "   GROUP BY task) e JOIN session s ON s.id = e.session"
+        " JOIN task_now n ON n.task = e.task AND n.removed IS NOT 1"
+        " WHERE e.stream NOT NULL ORDER BY n.number",
+        columns, sizeof **list, list, n, texts, err);
+}
+
 int bats_view_reservation(struct bats_view *v, struct bats_view_reservation *r,
                           struct bats_error *err)
 {
