@@ -147,11 +147,22 @@ static int parse(int fd, const char *path, struct bats_door *door,
     return rc;
 }
 
+/* Without TLS nobody can prove anything. */
+static int check_build(struct bats_error *err)
+{
+#ifndef BATS_HAVE_GNUTLS
+    return bats_error_set(err, BATS_ESYS, "bats-mpi was built without GnuTLS");
+#endif
+    return 0;
+}
+
 int bats_door_read(const char *path, struct bats_door *door,
                    struct bats_error *err)
 {
     struct stat status;
     *door = (struct bats_door){0};
+    if (check_build(err) < 0)
+        return BATS_ESYS;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return failed(path, err);
@@ -172,9 +183,8 @@ int bats_door_read(const char *path, struct bats_door *door,
 
 int bats_door_draw(struct bats_door *door, struct bats_error *err)
 {
-#ifndef BATS_HAVE_GNUTLS
-    return bats_error_set(err, BATS_ESYS, "bats-mpi was built without GnuTLS");
-#endif
+    if (check_build(err) < 0)
+        return BATS_ESYS;
     if (getrandom(door->secret, BATS_TLS_KEY, 0) == BATS_TLS_KEY)
         return 0;
     return bats_error_set(err, BATS_ESYS, "no random bytes: %s",

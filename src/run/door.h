@@ -24,7 +24,8 @@ struct bats_door {
     uint8_t secret[BATS_TLS_KEY];
 };
 
-/* For the master: draws a new secret. BATS_ESYS. */
+/* For the master: draws a new secret. BATS_ESYS, also from a build without
+ * GnuTLS. */
 int bats_door_draw(struct bats_door *door, struct bats_error *err);
 
 /* Replaces the file in one step, and keeps it open and locked as *fd, so that
@@ -37,7 +38,7 @@ int bats_door_write(const char *path, const struct bats_door *door, int *fd,
 void bats_door_remove(const char *path, int fd);
 
 /* BATS_EINPUT, naming the file: it is missing, malformed, of another version,
- * or accessible to others. */
+ * or accessible to others. BATS_ESYS: this build has no GnuTLS. */
 int bats_door_read(const char *path, struct bats_door *door,
                    struct bats_error *err);
 

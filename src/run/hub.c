@@ -14,10 +14,10 @@
 #include "util/grow.h"
 #include "util/now.h"
 
-#define KNOCK_US 15000000 /* time for each step of the authentication */
+#define KNOCK_US 15000000 /* time to authenticate */
 #define HELLO_US 60000000 /* time for all ranks of a job to say HELLO */
 #define STRANGERS 256     /* most connections that are not authenticated */
-#define SILENT 16         /* most of them from one address that say nothing */
+#define AT_ONCE 16        /* strangers let in before others have their turn */
 #define IN_A_ROW 32 /* messages of one job before the next has its turn */
 #define BACKLOG 512
 
@@ -177,7 +177,7 @@ static void take_early(const struct hub *h, struct bats_hub_job *job,
     else if (job->state == BATS_HUB_GATHERS && rank < job->n_ranks &&
              message.type == BATS_MESSAGE_HELLO)
         take_hello(job, rank, bytes, n);
-    else if (job->state < BATS_HUB_GATHERS ||
+    else if (job->state == BATS_HUB_KNOCKS ||
              message.type != BATS_MESSAGE_HEARTBEAT)
         refuse(job, "an unexpected message arrived");
 }
@@ -195,15 +195,7 @@ static void release(struct bats_hub_job *job)
     free(job);
 }
 
-static size_t count_strangers(const struct hub *h)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < h->n; i++)
-        n += h->jobs[i]->state < BATS_HUB_GATHERS;
-    return n;
-}
-
-static bool meet(struct hub *h, int fd, const struct in6_addr *address)
+static bool meet(struct hub *h, int fd)
 {
     struct bats_hub_job *job = calloc(1, sizeof *job);
     if (job == NULL ||
@@ -218,64 +210,32 @@ static bool meet(struct hub *h, int fd, const struct in6_addr *address)
         release(job);
         return false;
     }
-    job->address = *address;
     enter(job, BATS_HUB_KNOCKS);
     h->jobs[h->n++] = job;
     return true;
 }
 
-/* Only the network part of an IPv6 address counts: one host may have many. */
-static bool same_place(const struct in6_addr *a, const struct in6_addr *b)
-{
-    return memcmp(a, b, IN6_IS_ADDR_V4MAPPED(a) ? sizeof *a : 8) == 0;
-}
-
-/* Refuses the stranger that has been silent longest, if more than `most` are:
- * of all, or of those of one address that have never said anything. False:
- * none was refused. */
-static bool send_silent(struct hub *h, const struct in6_addr *address,
-                        size_t most)
+/* If all places of strangers are taken, the one that has been here longest goes:
+ * who has the secret needs its place for a moment only. */
+static void make_room(struct hub *h)
 {
     struct bats_hub_job *first = NULL;
     size_t n = 0;
-    for (size_t i = 0; i < h->n; i++) {
-        struct bats_hub_job *job = h->jobs[i];
-        if (job->state != BATS_HUB_KNOCKS || !job->is_silent ||
-            (address != NULL &&
-             (job->has_spoken || !same_place(&job->address, address))))
-            continue;
-        first = n++ == 0 ? job : first;
-    }
-    if (n > most)
-        refuse(first, "it is silent while others wait");
-    return n > most;
+    for (size_t i = 0; i < h->n; i++)
+        if (h->jobs[i]->state == BATS_HUB_KNOCKS && n++ == 0)
+            first = h->jobs[i];
+    if (n >= STRANGERS)
+        refuse(first, "it has not identified itself, and others wait");
 }
 
 static void meet_all(struct hub *h)
 {
-    size_t n = count_strangers(h);
-    for (int i = 0; i < STRANGERS; i++) {
-        struct sockaddr_in6 from = {0};
-        socklen_t size = sizeof from;
-        if (n >= STRANGERS && send_silent(h, NULL, 0))
-            n--;
-        if (n >= STRANGERS)
-            return;
-        int fd = accept4(h->listener, (struct sockaddr *)&from, &size,
-                         SOCK_CLOEXEC);
+    for (int i = 0; i < AT_ONCE; i++) {
+        int fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0)
             return;
-        if (from.sin6_family == AF_INET) { /* map to IPv6 */
-            uint32_t four = ((struct sockaddr_in *)&from)->sin_addr.s_addr;
-            from.sin6_addr =
-                (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
-            memcpy(from.sin6_addr.s6_addr + 12, &four, sizeof four);
-        }
-        if (send_silent(h, &from.sin6_addr, SILENT - 1))
-            n--;
-        if (meet(h, fd, &from.sin6_addr))
-            n++;
-        else
+        make_room(h);
+        if (!meet(h, fd))
             close(fd);
     }
 }
@@ -286,7 +246,7 @@ static void look_for_late(struct hub *h)
     for (size_t i = 0; i < h->n; i++) {
         struct bats_hub_job *job = h->jobs[i];
         int64_t quiet_us = now_us - job->since_us;
-        if (job->state < BATS_HUB_GATHERS && quiet_us > KNOCK_US)
+        if (job->state == BATS_HUB_KNOCKS && quiet_us > KNOCK_US)
             refuse(job, "it takes too long to identify itself");
         if (job->state == BATS_HUB_GATHERS && quiet_us > HELLO_US)
             refuse(job, "not every rank of it said hello within a minute");
@@ -314,8 +274,6 @@ static bool exchange(struct hub *h)
         struct bats_hub_job *job = h->jobs[i];
         if (h->fds[i].revents & POLLOUT && !bats_wire_flush(&job->wire))
             bats_wire_drop(&job->wire);
-        job->is_silent = h->fds[i].revents == 0;
-        job->has_spoken |= (h->fds[i].revents & POLLIN) != 0;
         if (job->wire.fd < 0 || (h->fds[i].revents & ~POLLOUT) == 0)
             continue;
         int rc = bats_wire_fill(&job->wire);
@@ -529,7 +487,7 @@ int bats_hub_forked(const int *fds, int n, void (*ended)(void),
     int rc = 0;
     h->ended = ended;
     for (int rank = 1; rc == 0 && rank <= n; rank++) {
-        if (!meet(h, fds[rank - 1], &in6addr_any)) {
+        if (!meet(h, fds[rank - 1])) {
             rc = bats_error_set(err, BATS_ESYS, "rank %d: %s", rank,
                                 strerror(errno));
             break;
@@ -620,7 +578,7 @@ const uint8_t *bats_hub_secret(const struct bats_comm *comm)
 bool bats_hub_meet(struct bats_comm *comm, int fd)
 {
     bats_comm_lock();
-    bool met = meet(hub_of(comm), fd, &in6addr_any);
+    bool met = meet(hub_of(comm), fd);
     bats_comm_unlock();
     return met;
 }

@@ -2,32 +2,45 @@
  * hub: the master's end of its worker jobs: a transport (comm.h) whose
  * ranks come and go; and gateway, the other end.
  *
- * Layer: run. Used by joined.c. Rank 0 is the master, which has no MPI here;
- * the others are ranks of worker jobs. The states of a connection:
+ * Layer: run. Used by joined.c and forked.c. Rank 0 is the master, which has no
+ * MPI here; the others are ranks of worker jobs. The states of a connection:
  *
- *     KNOCKS   connected; a KNOCK must come
- *     PROVES   a second KNOCK must come by TLS, with the right key
+ *     KNOCKS   connected; a KNOCK must come, by TLS with the right key
  *     GATHERS  authenticated; each of its ranks must say HELLO
- *     WAITS    for bats_hub_admit or bats_hub_refuse
+ *     WAITS    for bats_hub_admit or bats_hub_refuse; nothing is read
  *     WORKS    its messages are those of its ranks
  *     LEFT     every rank has said good-bye (STOP), and nothing is unread
- *     CUT      the connection broke, or sent nonsense
+ *     CUT      the connection broke, or sent nonsense, or was refused
  *
- * A connection that does not reach WAITS is dropped here: at once for nonsense,
- * after 15 s of silence, or after a minute without the HELLO of every rank.
- * Connections that are not authenticated (strangers) may send messages of up to
- * 4 KiB (8 KiB by TLS). There may be 256 of them; when these places are taken,
- * or 16 of one address are silent, the one that has been silent longest is
- * refused.
+ * The hub owns the connections and their jobs: it makes a job for each
+ * connection, and closes the connection when the job enters LEFT or CUT. The
+ * job stays, with its reason, until joined.c has seen it and drops it
+ * (bats_hub_drop): of every connection that was ever made, also of those that
+ * were never authenticated.
+ *
+ * Silence. In KNOCKS a connection has 15 s, whether it says nothing at all or
+ * nothing after the handshake; in GATHERS the job has a minute for the HELLO of
+ * every rank; then it is refused. WAITS lasts until joined.c decides. In WORKS
+ * the hub has no limit: a rank that is silent for --silence is found by the
+ * crew (bats_crew_lost), and joined.c cuts the job when no rank of it is left.
+ * Nobody who is silent keeps others waiting: nothing here blocks, and what is
+ * not read stays with its sender. Connections that are not authenticated
+ * (strangers) may send messages of up to 4 KiB (8 KiB by TLS). There may be 256
+ * of them; a further one takes the place of the one that came first.
+ *
+ * Errors. What is wrong with a connection is no error of the transport: the job
+ * is CUT, and `why` is a phrase about it. Messages to a rank whose job is gone,
+ * or that there is no memory for, are dropped, and the send succeeds; in the
+ * second case the job is CUT. bats_comm_receive of a hub never fails.
  *
  * One poll() finds all that has come. The jobs take turns, and nothing is read
  * ahead of what is taken, so a gateway that sends faster than the master works
- * has to wait.
+ * has to wait. Except for bats_hub_meet and the heart (comm.h), only the main
+ * thread may call.
  */
 #ifndef BATS_HUB_H
 #define BATS_HUB_H
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,7 +52,6 @@
 
 enum bats_hub_state {
     BATS_HUB_KNOCKS,
-    BATS_HUB_PROVES,
     BATS_HUB_GATHERS,
     BATS_HUB_WAITS,
     BATS_HUB_WORKS,
@@ -63,10 +75,7 @@ struct bats_hub_job {
                                 * told */
     /* private */
     struct bats_text *said;
-    bool is_silent;          /* the last poll found nothing from it */
-    bool has_spoken;         /* an earlier one did */
-    bool is_told;            /* a forked worker's CUT was reported */
-    struct in6_addr address; /* IPv4 mapped into IPv6 */
+    bool is_told; /* a forked worker's CUT was reported */
     uint32_t n_here, n_left;
     struct bats_wire wire;
 };

@@ -8,14 +8,17 @@
               it is in, and stays
     answer    the same, but changes a bit of what the master answers
     replay    says what FILE.said has, again
+    mute      says nothing
+    shy       the same as pass, but falls silent after the handshake
     crowd     300 of them, who say nothing and stay; then 450 who begin to speak
 
-Prints 'closed' once the master hangs up.
+Prints 'closed' once the master hangs up. None stays for longer than 3 minutes.
 """
 import json, os, select, signal, socket, struct, sys
 
 how, door = sys.argv[1:3]
 lines = json.load(open(door))
+signal.alarm(180)
 HIDDEN = 23  # the type of all records of TLS that are encrypted
 
 
@@ -58,6 +61,8 @@ def relay(gateway, s):
         for side in select.select([gateway, s], [], [], 60)[0]:
             r = record(side)
             hidden[side] += r[0] == HIDDEN
+            if how == "shy" and hidden[gateway] == 2:
+                return said
             said += r if side is gateway else b""
             if hidden[gateway] == 3 or (how == "answer" and hidden[s] == 1):
                 if how == "pass":
@@ -82,7 +87,7 @@ elif how == "garbage":
     s.sendall(b"GET / HTTP/1.0\r\n\r\n" + bytes(3000))
 elif how == "replay":
     s.sendall(open(sys.argv[3] + ".said", "rb").read())
-elif how in ("pass", "change", "answer"):
+elif how in ("pass", "change", "answer", "shy"):
     listener = socket.create_server(("127.0.0.1", 0))
     mine = json.dumps(dict(lines, port=listener.getsockname()[1]))
     fd = os.open(sys.argv[3] + ".new", os.O_CREAT | os.O_WRONLY, 0o600)
@@ -96,5 +101,6 @@ elif how in ("pass", "change", "answer"):
             f.write(said)
     except (EOFError, ConnectionError):
         pass
-    sys.exit()
+    if how != "shy":
+        sys.exit()
 print(answer(s))

@@ -4,11 +4,11 @@
 . "$TOP/tests/mpi/lib.sh"
 
 ini '[run]; currency = SU' '[cluster w]; ranks = 1-8; charge = 1' >clusters.ini
-echo 'until test -e go; do sleep 0.1; done' >bag
+echo 'touch begun; until test -e go; do sleep 0.1; done' >bag
 
 master() { # waits for workers, into out and err; $master
     rm -f door go
-    env "$mark" "$BATS_MPI" bag --clusters clusters.ini --welcome door \
+    env "$mark" timeout 200 "$BATS_MPI" bag --clusters clusters.ini --welcome door \
         --host 127.0.0.1 --no-record --silence 3s >out 2>err </dev/null &
     master=$!
     within 60 test -s door
@@ -81,11 +81,36 @@ ok 'what is changed on its way is refused'
 knocks garbage closed
 within 60 strangers 5
 ok 'nonsense is sent away'
+
+# Who is silent, before or after the handshake, has 15 s.
+rm -f passed
+python3 "$TOP/tests/mpi/knock.py" mute door >mute &
+mute=$!
+python3 "$TOP/tests/mpi/knock.py" shy door passed >shy &
+shy=$!
+within 60 test -s passed
+env "$mark" timeout 60 "$BATS_MPI" worker --join passed --job shy >/dev/null 2>&1 &
+rm -f begun
+worker door &
+within 60 test -e begun
+test ! -s mute
+expect 0 wait $mute $shy
+finds mute closed
+finds shy closed
+late() {
+    test "$(grep -c 'rejected: it takes too long to identify itself' err)" -eq 2
+}
+within 60 late
+ok 'who says nothing, before or after the handshake, is sent away and delays nobody'
+touch go
+expect 0 wait $master
+grep -q '1 of 1 task done' err
+master
 # The master waits 15 s for a stranger. On a busy machine the rest may take as
 # long: three times is too often.
 for try in 1 2 3; do
     [ $try -eq 1 ] || master
-    rm answer
+    rm -f answer
     env "$mark" python3 "$TOP/tests/mpi/knock.py" crowd door >answer &
     crowd=$!
     within 60 test -s answer
