@@ -376,19 +376,15 @@ static void leave_cluster(struct state *s, struct idle_walk *walk,
         slot_note_idle(s, at, s->order->refusal);
 }
 
-/* Goes back to the clusters left, past the slots that would have been asked
- * before this one. */
+/* Goes back to the clusters left, where the walk left them. */
 static void return_to_clusters(const struct state *s, struct idle_walk *walk,
-                               struct idle_walk *left, uint32_t slot)
+                               struct idle_walk *left)
 {
-    for (size_t c = 0; c < s->n_clusters; c++) {
-        uint32_t *at = &left->next[c];
-        while (*at != NO_SLOT && s->idle.number[*at] < s->idle.number[slot])
-            *at = s->slots[*at].next_idle;
-        if (*at != NO_SLOT)
-            walk->next[c] = *at;
-        *at = NO_SLOT;
-    }
+    for (size_t c = 0; c < s->n_clusters; c++)
+        if (left->next[c] != NO_SLOT) {
+            walk->next[c] = left->next[c];
+            left->next[c] = NO_SLOT;
+        }
 }
 
 /* Offers work to every idle slot once; while machines join, only to new ones.
@@ -410,7 +406,7 @@ static bool ask_idle(struct state *s)
             leave_cluster(s, &walk, &left, slot);
         } else {
             refused |= is_left && slot_is_free(s, slot);
-            return_to_clusters(s, &walk, &left, slot);
+            return_to_clusters(s, &walk, &left);
             slot_remove_idle(s, slot);
         }
     }

@@ -23,12 +23,12 @@ static const struct {
     [KIND_RR] = {"rr", UINT64_C(0xd3d63848467cb666)},
     [KIND_DBC] = {"dbc", UINT64_C(0x11d5609bd3854820)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x2ff37c98ee6e4bc8)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0x279e249d57acc034)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0x7824550ae99206e9)},
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x4fa06a361832a9b3)},
     [KIND_NOTICE] = {"notice", UINT64_C(0x5a43142478b21d86)},
     [KIND_SECOND] = {"second", UINT64_C(0x2aa88a1b9c2d1867)},
     [KIND_JOB] = {"job", UINT64_C(0xda143c2aea5b62ed)},
-    [KIND_ALLOCATION] = {"allocation", UINT64_C(0xe70f730dfcf29aa8)},
+    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x8a152b0858edc18d)},
     [KIND_NEEDS] = {"needs", UINT64_C(0xb5228f0ce1a21213)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
