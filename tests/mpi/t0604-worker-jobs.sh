@@ -67,12 +67,16 @@ done_once() {
 
 # ---- in order ----
 
-for i in $(seq 40); do echo "echo $i \$BATS_MACHINE; sleep 0.05"; done >bag
+# Each task waits until all four machines work.
+all='until test -e on.w-2 -a -e on.w-3 -a -e on.w-4; do sleep 0.1; done'
+for i in $(seq 40); do
+    echo "echo $i \$BATS_MACHINE; touch on.\$BATS_MACHINE; $all"
+done >bag
 master bag
 test "$(stat -c %a door)" = 600
 worker early
 early=$worker
-within 60 grep -q w-1 out
+within 60 test -e on.w-1
 worker later 3
 finished
 ended $early 0
