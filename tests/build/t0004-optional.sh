@@ -1,5 +1,5 @@
 #!/bin/bash
-# hwloc, PMIx, MUNGE and GnuTLS may be missing: the build says so and does
+# hwloc, PMIx and GnuTLS may be missing: the build says so and does
 # without.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -22,8 +22,9 @@ ok 'without pkg-config they are there if the compiler finds their headers'
 
 # What is built already serves here, too, but for the sources that name one of
 # the libraries.
-mkdir b
-cp -a "$B/obj" "$B/flags" "$B/optional-flags" b
+mkdir -p b/obj
+cp -a "$B/obj/src" b/obj
+cp -a "$B/flags" "$B/optional-flags" b
 grep -rl --include='*.h' BATS_HAVE_ "$TOP/src" "$TOP/include" >named || :
 test ! -s named
 grep -rl --include='*.c' BATS_HAVE_ "$TOP/src" |
