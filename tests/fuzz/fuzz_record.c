@@ -2,16 +2,13 @@
  * fuzz_record: a damaged record is refused, read, recovered, continued or
  * proved, but never crashes its reader.
  *
- * The input is a record: a byte that picks the reader, three that say how long
- * the log is (the highest byte first), the file, and the log of one that was
- * killed. The seeds are records of runs, with pages of 512 bytes;
- * record_mutator.h makes new ones of them.
- *
- * An input shorter than a database is a list of damages to a small record that
- * is written here. The lowest bit of its first byte says to which: 0 one that
- * was closed, 1 one that was killed. The rest of that byte picks the reader.
- * Then two bytes of place and one of value each; where two bytes are left over
- * at the end, the file is cut off at that place.
+ * The input is a list of damages to a small record that is written here. The
+ * lowest bit of its first byte says to which: 0 one that was closed, 1 one that
+ * was killed; the next two pick the reader. Where its bit of 64 is set, four
+ * bytes each change values or rows of the closed one by SQL: what is done, to
+ * which column, of which row, and the value. Otherwise bytes are changed: two of
+ * place and one of value each; where two are left over at the end, the file is
+ * cut off at that place.
  */
 #include <sqlite3.h>
 #include <string.h>
@@ -24,10 +21,8 @@
 #include "record/read/view.h"
 #include "record/verify/verify.h"
 #include "record/write/record.h"
-#include "record_mutator.h"
 #include "report/wfformat.h"
 #include "run/journal.h"
-#include "sqlite_pool.h"
 
 #define ROOM 64
 #define TASKS 40
@@ -40,14 +35,25 @@ struct file {
 
 static char damaged[ROOM], damaged_wal[ROOM], saved[ROOM];
 static struct file closed, killed, killed_wal;
+static char columns[256][2][32]; /* of the record, with their tables */
+static size_t n_columns;
 
 /* ---- the record that is damaged ---- */
+
+static int note_column(void *context, int n, char **words, char **names)
+{
+    must(n_columns < 256);
+    for (int i = 0; i < n; i++)
+        snprintf(columns[n_columns][i], 32, "%s", words[i]);
+    n_columns++;
+    return 0;
+}
 
 static void query(const char *sql)
 {
     sqlite3 *db;
     must(sqlite3_open(damaged, &db) == SQLITE_OK);
-    must(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    must(sqlite3_exec(db, sql, note_column, NULL, NULL) == SQLITE_OK);
     sqlite3_close(db);
 }
 
@@ -160,10 +166,7 @@ static void make_records(void)
     struct bats_error err;
     struct bats_record *r;
 
-    /* This is what takes the time, next to the parsing of SQL. */
     sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
-    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    sqlite3_config(SQLITE_CONFIG_MALLOC, &pool);
     setenv("TMPDIR", fuzz_dir, 1);
     snprintf(damaged, ROOM, "%s/damaged.bats", fuzz_dir);
     snprintf(damaged_wal, ROOM, "%s/damaged.bats-wal", fuzz_dir);
@@ -178,15 +181,61 @@ static void make_records(void)
     query("UPDATE meta SET value = 0 WHERE key = 'created_us'");
     take(damaged, &closed);
     must(closed.size < 1 << 17);
+    query(
+        "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name)"
+        " c WHERE t.type = 'table'");
     check_proof();
 }
 
 /* ---- damage ---- */
 
-static void make_listed(const uint8_t *data, size_t n)
+/* Of the table 1, the column 2, the value 3, and the number 4, of a row. */
+#define ROW                                                                   \
+    " WHERE rowid = (SELECT rowid FROM %1$s LIMIT 1 OFFSET "                  \
+    "%4$d %% (SELECT count(*) FROM %1$s))"
+/* A leaf of the JSON in a column. */
+#define LEAF                                                                  \
+    "(SELECT fullkey FROM json_tree(%2$s) WHERE atom IS NOT NULL LIMIT 1 "    \
+    "OFFSET %4$d %% (SELECT count(*) FROM json_tree(%2$s) WHERE atom IS "     \
+    "NOT NULL))"
+
+static const char *const changes[] = {
+    "UPDATE OR IGNORE %1$s SET %2$s = %3$s" ROW,
+    "UPDATE OR IGNORE %1$s SET %2$s = %2$s + %3$s" ROW,
+    "UPDATE OR IGNORE %1$s SET %2$s = (SELECT %2$s FROM %1$s LIMIT 1)" ROW,
+    "DELETE FROM %1$s" ROW,
+    "UPDATE OR IGNORE %1$s SET %2$s = json_set(%2$s, " LEAF ", %3$s)" ROW,
+    "UPDATE OR IGNORE %1$s SET %2$s = json_remove(%2$s, " LEAF ")" ROW,
+};
+
+static const char *const values[] = {
+    "0",    "1",          "-1",    "2",
+    "40",   "65536",      "1e300", "9223372036854775807",
+    "''",   "'all done'", "'rr'",  "'[]'",
+    "NULL", "'[1,2]'",    "'{}'",  "-9223372036854775808",
+};
+
+/* What does not work does no harm. */
+static void change_rows(const uint8_t *data, size_t n)
+{
+    sqlite3 *db;
+
+    fuzz_write(damaged, closed.bytes, closed.size);
+    must(sqlite3_open(damaged, &db) == SQLITE_OK);
+    for (; n >= 4; n -= 4, data += 4) {
+        char sql[1024];
+        char(*column)[32] = columns[data[1] % n_columns];
+        snprintf(sql, sizeof sql,
+                 changes[data[0] % (sizeof changes / sizeof *changes)],
+                 column[0], column[1], values[data[3] % 16], data[2]);
+        sqlite3_exec(db, sql, NULL, NULL, NULL);
+    }
+    sqlite3_close(db);
+}
+
+static void change_bytes(const uint8_t *data, size_t n, bool is_killed)
 {
     static uint8_t bytes[1 << 18];
-    bool is_killed = n > 0 && (data[0] & 1) != 0;
     const struct file *file = is_killed ? &killed : &closed;
     size_t size = file->size, left;
 
@@ -196,8 +245,6 @@ static void make_listed(const uint8_t *data, size_t n)
         size += killed_wal.size;
     }
     left = size;
-    if (n > 0)
-        data++, n--;
     for (; n >= 2; n -= n > 2 ? 3 : 2, data += 3) {
         size_t place = ((size_t)data[0] << 8 | data[1]) * size >> 16;
         if (n > 2)
@@ -209,22 +256,6 @@ static void make_listed(const uint8_t *data, size_t n)
     fuzz_write(damaged, bytes, main_size);
     if (is_killed)
         fuzz_write(damaged_wal, bytes + main_size, left - main_size);
-}
-
-/* Writes the record that the input is; the result is its reader. */
-static int make_damaged(const uint8_t *data, size_t n)
-{
-    size_t file, log;
-
-    if (n < SMALLEST) {
-        make_listed(data, n);
-        return n > 0 ? data[0] / 2 : 0;
-    }
-    split(data, n, &file, &log);
-    fuzz_write(damaged, data + HEAD, file);
-    if (log > 0)
-        fuzz_write(damaged_wal, data + HEAD + file, log);
-    return data[0];
 }
 
 /* ---- the readers ---- */
@@ -346,7 +377,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
     if (fuzz_make_directory())
         make_records();
-    readers[make_damaged(data, n) % 4]();
+    uint8_t how = n > 0 ? data[0] : 0;
+    if (how & 64)
+        change_rows(data + 1, n - 1);
+    else
+        change_bytes(data + 1, n > 0 ? n - 1 : 0, how & 1);
+    readers[how / 2 % 4]();
     remove_with("-wal");
     remove_with("-journal");
     remove_with("");
