@@ -82,6 +82,12 @@ agrees() {
         exit !(abs($billed - $r->{charged}) <=
                0.02 * $billed + 2 * $rate / 3600)' "$1" <billed >out
 }
+# lived NAME N: all N tasks are done, in two sessions or more, none twice.
+lived() {
+    test "$(sql "$1/bag.txt.bats" 'SELECT done, sessions > 1 FROM progress')" = "$2|1"
+    test "$(sql "$1/bag.txt.bats" 'SELECT count(*) - count(DISTINCT task)
+        FROM execution WHERE outcome = 0')" = 0
+}
 code_is() { test "$(cat "$1/code")" -eq "$2"; }
 
 agrees plain
@@ -103,13 +109,16 @@ code_is shrunk 0
 ok 'where nodes were given back'
 agrees limit
 code_is limit 0
+lived limit 36
 sqlite3 limit/bag.txt.bats 'SELECT finish FROM session' | grep -qx deadline
 ok 'over several lives with a time limit'
 agrees preempted
 code_is preempted 0
+lived preempted $((36 - less))
 ok 'over the lives of a preempted job'
 agrees lost
 code_is lost 0
+lived lost $((36 - less))
 ok 'after the node of rank 0 was lost'
 for job in limit-held preempted-held lost-held; do
     agrees $job

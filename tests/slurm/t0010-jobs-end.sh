@@ -48,6 +48,13 @@ on_its_node cp "$BED/bag.full" "$disk/bag.txt"
 full=$(sbatch --parsable --requeue -p fast -w fast1 -n5 -D "$disk" \
     "$scripts/resume.sh")
 
+# 20 tasks of 10 s on 4 machines take 50 s, of which a job of one minute has
+# less. Slurm warns it at some time from 5 s to 35 s on: it looks every 30 s.
+mkdir minute
+for i in $(seq 20); do echo "sleep 10; echo task $i"; done >minute/bag.txt
+minute=$(cd minute && sbatch --parsable -p all -w slow4 -n5 --time=1 \
+    --signal=B:USR1@25 "$scripts/resume.sh" bag.txt --policy rr)
+
 begin node -p fast -N1-2 -n5 --exclude='fast[1-2]' "$scripts/resume.sh" \
     bag.txt --silence 5s
 begin requeued -p fast -N2 -n5 -w 'fast[1-2]' "$scripts/simple.sh"
@@ -98,6 +105,16 @@ test "$(wc -l <requeued/ran)" -le 28
 ended both 1
 test "$(wc -l <both/ran)" -le 27
 ok 'scripts resume when Slurm queues their job again; what had ended is not run again'
+
+await "$minute" 120
+cp minute/bag-$minute.out err
+test "$(sort -u err | grep -c '^task')" -eq 20
+test "$(sql minute/bag.txt.bats 'SELECT done, sessions > 1 FROM progress')" = '20|1'
+ok 'resume.sh does in lives of a minute what takes longer'
+finds err 'drained by SIGUSR1: .* left'
+test "$(sql minute/bag.txt.bats 'SELECT count(*) FROM execution')" -eq 20
+expect 1 grep 'DUE TO TIME LIMIT' err
+ok 'a warning by Slurm ends a life in good order: the tasks come to their ends'
 
 expect 3 await "$full" 120
 scontrol show job "$full" >out

@@ -74,28 +74,4 @@ within 120 job_is "$unplugged" 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'
 grep -q 'the master has been silent for too long' "job.$unplugged" ||
     job_is "$unplugged" NODE_FAIL
 ok 'a job that is unplugged ends its tasks and itself'
-
-for i in $(seq 6); do
-    echo "hostname >>on; until test -e go.\$(hostname); do sleep 0.1; done; echo $i"
-done >bag
-on() { test "$(cat on 2>/dev/null | wc -l)" -eq "$1"; }
-master bag
-worker slow 1 2
-within 60 on 2
-node=$(sort -u on)
-scontrol update NodeName="$node" State=DRAIN Reason=test
-within 60 eval '[ "$(grep -c "$node is drained: machine .* gets no more tasks" \
-    err)" -eq 2 ]'
-touch "go.$node"
-within 60 job_is "$job" COMPLETED
-test "$(cat "job.$job")" = ''
-on 2
-ok 'a job on a node that is drained ends its tasks, and leaves'
-worker slow 1 2
-touch go.slow{1,2,3,4}
-expect 0 wait $master
-seq 6 | diff - <(sort -n out)
-test "$(grep -cx "$node" on)" -eq 2
-ok 'and others do the rest'
-scontrol update NodeName="$node" State=RESUME
 done_testing

@@ -1,6 +1,5 @@
 #!/bin/bash
-# Faults that befall alloc: a full queue, Ctrl-C, a preempted job, its own
-# death.
+# Faults that befall alloc: a full queue, Ctrl-C, a drained node, its own death.
 . "$TOP/tests/slurm/lib.sh"
 . "$TOP/tests/slurm/alloc.sh"
 configure KillWait=2
@@ -92,21 +91,6 @@ SLURM_TIME_FORMAT=%s squeue -h -t all -j "$(paste -sd, before)" \
     -O EndTime:20,StartTime:20 | awk '$1 > $2 { n++ } END { exit !n }'
 ok 'a run that was killed goes on, with the jobs that were waiting'
 
-# Jobs that run wait for another master, for --silence.
-tasks again 60 0.5
-again='again -p fast --slots 2 --max-jobs 2 --window 60s --silence 30s'
-start $again
-within 60 ran again 6
-killed
-start $again --resume
-expect 0 wait $master
-ran again 60
-test "$(sql again.bats 'SELECT done FROM progress')" -eq 60
-test "$(SLURM_TIME_FORMAT=%s squeue -h -t all -n "$(name_of again)" \
-    -O EndTime:20,StartTime:20 | awk '$1 > $2' | wc -l)" -eq 2
-settled again
-ok 'jobs that were running go on for the run that is resumed'
-
 # What ends while there is no run is not done again.
 for i in 1 2 3 4; do
     echo "echo $i >>begun; until test -e may.$i; do sleep 0.1; done; echo $i >>ended"
@@ -126,32 +110,7 @@ test "$(sql held.bats 'SELECT count(*), count(DISTINCT task)
 settled held
 ok 'results of tasks that ended without a run are not lost'
 
-# Or they end meanwhile.
-tasks gone 20 0.5
-gone='gone -p fast --slots 2 --max-jobs 1 --window 60s'
-start $gone
-within 60 ran gone 2
-killed
-have_ended() { test -z "$(squeue -h -t R,CG -o %j | grep ^bats-)"; }
-within 60 have_ended
-start $gone --resume
-expect 0 wait $master
-expect 1 grep -q 'taken over' err
-settled gone
-ok 'jobs that ended meanwhile are charged for the time they were held'
-
-# ---- preempted, and drained ----
-
-tasks cheap 60 0.5
-start cheap -p preemptible --slots 2 --max-jobs 2 --window 60s \
-    --sbatch '-x slow[2-4]'
-within 60 ran cheap 4
-srun -p slow -w slow1 --exclusive sleep 2
-expect 0 wait $master
-ran cheap 60
-settled cheap
-test "$(sql cheap.bats "SELECT count(*) FROM happened WHERE what = 'billed'")" -gt 2
-ok 'the tasks of a preempted job run in another one'
+# ---- drained ----
 
 for i in $(seq 6); do
     echo "hostname >>on; until test -e go.\$(hostname); do sleep 0.1; done; \
