@@ -121,7 +121,7 @@ struct bats_settings {
     bool json, csv;
     const char *html, *out;              /* files */
     const char *tasks, *runtime;         /* plan: as written */
-    bool frontier, points;               /* plan */
+    bool points;                         /* plan */
     const char *sbatch;                  /* alloc */
     uint32_t jobs;                       /* threads; 0: one per core */
     uint32_t plays;                      /* frontier */

@@ -1,6 +1,6 @@
 /*
- * schedules: the table of schedules to choose from, and the frontier, for
- * people and for programs.
+ * schedules: the table of schedules to choose from, for people and for
+ * programs.
  *
  * Layer: report. Used by `plan`, `sample` and `run --choose`. Functions that
  * return int: 0, or -1 if out of memory or writing failed.
@@ -58,18 +58,5 @@ json_t *bats_schedules_page(const struct bats_estimator *e,
 const char *bats_schedules_machines(char *text, size_t size,
                                     const struct bats_estimator *e,
                                     const struct bats_schedule *schedule);
-
-enum bats_frontier_format {
-    BATS_FRONTIER_TEXT,
-    BATS_FRONTIER_CSV,
-    BATS_FRONTIER_JSON
-};
-
-/* Prints the `n` schedules of a frontier, the cheapest first, one line for
- * each. */
-int bats_schedules_print_frontier(FILE *out, const struct bats_estimator *e,
-                                  const struct bats_schedule *schedules,
-                                  size_t n, bool complete,
-                                  enum bats_frontier_format format);
 
 #endif

@@ -178,7 +178,6 @@ refuses 'a profile says' profile.json --tasks 5
 refuses '--window needs --clusters' profile.json --window 5m
 refuses 'neither a duration' profile.json --deadline 25:00
 refuses 'needs --deadline' profile.json --minimize cost
-refuses '--csv needs --frontier' profile.json --csv
 refuses 'from 0.5 to 0.9999' profile.json --confidence 1
 ok 'missing, garbled and contradicting options and files are refused'
 

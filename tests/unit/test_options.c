@@ -91,11 +91,10 @@ TEST(other_verbs_have_options_of_their_own)
     assert_string_equal(set.runtime, "a=15m,b=4m");
     assert_true(set.run.window == 60 * BATS_MINUTE);
     assert_null(set.json_file);
-    takes("plan", "p.json --confidence 0.95 --deadline 4h --frontier --csv");
+    takes("plan", "p.json --confidence 0.95 --deadline 4h");
     assert_string_equal(set.words[0], "p.json");
     assert_true(set.confidence > 0.949 && set.confidence < 0.951);
-    assert_true(set.deadline.duration == 4 * BATS_HOUR && set.frontier &&
-                set.csv);
+    assert_true(set.deadline.duration == 4 * BATS_HOUR);
     takes("output", "--task 3 -t 5,7-9 --failed --stderr --tag bag");
     assert_int_equal(set.n_task, 2);
     assert_string_equal(set.task[0], "3");

@@ -78,8 +78,6 @@ int cmd_plan_check(struct bats_settings *set, struct bats_error *err)
         return bats_refuse(err, "plan needs %s", missing);
     if (set->points && !is_bag(set->tasks))
         return bats_refuse(err, "--points needs a bag");
-    if (set->csv && !set->frontier)
-        return bats_refuse(err, "--csv needs --frontier");
     return 0;
 }
 
@@ -159,23 +157,6 @@ static void print_text(const struct answer *a)
         printf("\n%s", a->sizes.bytes);
 }
 
-static void print_frontier(const struct answer *a)
-{
-    struct bats_schedule *schedules;
-    size_t n;
-    bool complete;
-    bats_must(
-        bats_estimate_frontier(a->e, &schedules, &n, &complete, &bats_why));
-    if (!complete)
-        bats_tell("the frontier is too long: only a part of it is shown");
-    if (bats_schedules_print_frontier(stdout, a->e, schedules, n, complete,
-                                      a->set->json  ? BATS_FRONTIER_JSON
-                                      : a->set->csv ? BATS_FRONTIER_CSV
-                                                    : BATS_FRONTIER_TEXT) < 0)
-        bats_have(NULL);
-    free(schedules);
-}
-
 /* ---- the page ---- */
 
 static int write_page(void *data, FILE *out, struct bats_error *err)
@@ -190,18 +171,16 @@ static void print_page(const struct answer *a)
     struct bats_schedule *frontier;
     char path[512];
     size_t n;
-    bool complete;
-    bats_must(
-        bats_estimate_frontier(a->e, &frontier, &n, &complete, &bats_why));
+    bats_must(bats_estimate_frontier(a->e, &frontier, &n, &bats_why));
     bats_schedules_path(path, sizeof path, a->e, p->path.task, p->path.n);
     json_t *data =
         bats_schedules_page(a->e, a->offers, a->n_offers, frontier, n);
     json_t *more =
-        json_pack("{s:s, s:o, s:b, s:o, s:o, s:o}", "kind", "plan", "title",
+        json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", "plan", "title",
                   json_sprintf("Plan of %s",
                                profile != NULL ? profile : a->set->clusters),
-                  "complete", complete, "path", bats_json_text(path),
-                  "profile", bats_json_text(profile), "bag",
+                  "path", bats_json_text(path), "profile",
+                  bats_json_text(profile), "bag",
                   bats_json_text(profile != NULL ? p->bag_name : NULL));
     json_object_update_new(data, more);
     bats_look_write(a->set->html, write_page, data);
@@ -256,8 +235,6 @@ static void print(const struct answer *a)
 {
     if (a->set->html != NULL)
         print_page(a);
-    else if (a->set->frontier)
-        print_frontier(a);
     else if (a->set->json)
         print_json(a);
     else

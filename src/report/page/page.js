@@ -102,8 +102,6 @@ function writePlan() {
         ", and what they can cost.", { class: "lead" });
     const all = data.frontier;
     drawFrontier(section("Time and money", "frontier"));
-    if (!data.complete)
-        note("The frontier is too long: this is a part of it.");
     table(main, "Schedules on offer" + unitOf(", costs in "), schedule,
         data.offers);
     section("Clusters");
