@@ -357,7 +357,7 @@ TEST(what_earlier_sessions_gave_a_task_is_kept)
 /* ---- open bags ---- */
 
 /* A bag to which `n` tasks of needs[category] may be added; kind 0 is there. */
-static void begin_open(uint32_t n, uint32_t n_nodes)
+static void begin_open(uint32_t n, uint32_t n_nodes, uint32_t cores)
 {
     static uint8_t none[TASKS_MOST];
     forget();
@@ -365,7 +365,7 @@ static void begin_open(uint32_t n, uint32_t n_nodes)
     p->needs[0] = (struct bats_need){.cores = 1};
     p->o.open = true;
     p->o.earlier.state = none;
-    begin(n, n_nodes, CORES, 1);
+    begin(n, n_nodes, cores, 1);
 }
 
 static void add(uint32_t task, uint16_t kind)
@@ -392,7 +392,7 @@ static void check_cores(uint32_t n_nodes)
 TEST(tasks_of_new_kinds_are_added_to_an_open_bag)
 {
     const uint32_t n = 400;
-    begin_open(n, 2);
+    begin_open(n, 2, CORES);
     uint32_t random = 7, n_withdrawn = 0, n_run = 0;
     for (uint32_t i = 0; i < n; i++) {
         random = random * 1664525 + 1013904223;
@@ -424,7 +424,7 @@ TEST(tasks_of_new_kinds_are_added_to_an_open_bag)
 
 TEST(what_fits_no_machine_is_not_added)
 {
-    begin_open(2, 1);
+    begin_open(2, 1, CORES);
     struct bats_event ev = {
         .type = BATS_EVENT_ADDED, .category = 3, .need = {.cores = CORES + 1}};
     assert_int_equal(bats_sched_handle(p->sched, 0, &ev, NULL), BATS_ESTATE);
@@ -437,7 +437,7 @@ TEST(what_fits_no_machine_is_not_added)
 
 TEST(kinds_of_an_open_bag_take_turns_by_age)
 {
-    begin_open(40, 1);
+    begin_open(40, 1, CORES);
     p->needs[1] = p->needs[2] = (struct bats_need){.cores = CORES};
     for (uint32_t i = 0; i < 6; i++)
         p->runtime[i] = BATS_SECOND;
@@ -449,9 +449,47 @@ TEST(kinds_of_an_open_bag_take_turns_by_age)
         assert_int_equal(p->began[i], i * BATS_SECOND);
 }
 
+/* Adds task 0 of 6 cores of 9 behind `n` others of `cores`, that take
+ * seconds[i], and then others of one core. */
+static void add_wide(uint32_t n, uint32_t cores, const uint32_t *seconds,
+                     bats_time narrow)
+{
+    begin_open(40, 1, 9);
+    p->needs[1] = (struct bats_need){.cores = cores};
+    p->needs[2] = (struct bats_need){.cores = 6};
+    for (uint32_t i = 0; i < 38; i++)
+        p->runtime[i] =
+            i > 0 && i <= n ? seconds[i - 1] * BATS_SECOND : narrow;
+    for (uint32_t i = 1; i <= n; i++)
+        add(i, 1);
+    p->now = BATS_SECOND;
+    add(0, 2);
+    for (uint32_t i = n + 1; i < 38; i++)
+        add(i, 0);
+    while (p->began[0] == 0)
+        step();
+}
+
+/* Three slots are left beside the reservation, also when it is late. */
+TEST(slots_beside_a_reservation_are_used_again)
+{
+    add_wide(1, 4, (uint32_t[]){100}, BATS_SECOND);
+    for (uint32_t i = 2; i < 38; i++)
+        assert_int_equal(p->began[i], (1 + (i - 2) / 3) * BATS_SECOND);
+    assert_int_equal(p->began[0], 100 * BATS_SECOND);
+}
+
+/* Once the reservation is late, tasks beside it are not expected to end. */
+TEST(tasks_beside_a_reservation_do_not_delay_it)
+{
+    add_wide(4, 2, (uint32_t[]){10, 41, 50, 60}, BATS_HOUR);
+    assert_int_equal(p->began[0], 50 * BATS_SECOND);
+    assert_int_equal(p->began[5], BATS_SECOND);
+}
+
 TEST(a_task_is_stopped_at_the_limit_of_its_kind)
 {
-    begin_open(2, 1);
+    begin_open(2, 1, CORES);
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_command c = {.type = BATS_COMMAND_RUN};
     p->needs[1] = (struct bats_need){.cores = 2, .limit = BATS_MINUTE};

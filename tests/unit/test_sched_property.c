@@ -29,7 +29,7 @@ static const struct {
     [KIND_SECOND] = {"second", UINT64_C(0x2aa88a1b9c2d1867)},
     [KIND_JOB] = {"job", UINT64_C(0xda143c2aea5b62ed)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x8a152b0858edc18d)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xb5228f0ce1a21213)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x3ac8a2e824b07b69)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -43,9 +43,10 @@ struct memory {
     uint32_t node;           /* reserved node, or NO_NODE */
     uint32_t group;          /* category of the waiting task */
     double urgent;           /* least weight of an urgent chain */
-    double from;             /* expected start, microseconds */
-    struct bats_stock spare; /* resources left beside it */
+    double from;             /* expected start, microseconds; it stays */
+    struct bats_stock spare; /* resources left beside it now */
     struct end *ends;        /* room for the slots of any machine */
+    uint32_t *old;           /* by slot of the node: its task at that time */
 };
 
 /* ---- the order ---- */
@@ -139,13 +140,21 @@ static int by_rest(const void *a, const void *b)
     return (x->rest > y->rest) - (x->rest < y->rest);
 }
 
+static uint32_t task_of(const struct state *s, uint32_t slot)
+{
+    return s->bag.index[s->slots[slot].head.i];
+}
+
+/* Lists no tasks that began beside the reservation: if one of them replaced
+ * another, the reservation would wait for ever. */
 static uint32_t list_ends(const struct memory *f, const struct state *s,
                           uint32_t node)
 {
     const struct needs_node *m = &s->needs.nodes[node];
     uint32_t n = 0;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
-        if (s->slots[i].n_tasks > 0)
+        if (s->slots[i].n_tasks > 0 &&
+            (node != f->node || task_of(s, i) == f->old[i - m->first_slot]))
             f->ends[n++] =
                 (struct end){slot_rest(s, i), need_of(s, s->slots[i].head)};
     qsort(f->ends, n, sizeof *f->ends, by_rest);
@@ -203,8 +212,6 @@ static bool compare(struct memory *f, const struct state *s, uint32_t node,
     f->node = node;
     f->group = group;
     f->from = (double)s->now + wait;
-    f->spare = free;
-    need_count(&f->spare, need, -1);
     return true;
 }
 
@@ -218,12 +225,29 @@ static void reserve(struct memory *f, const struct state *s, uint32_t group)
                 f->node = NO_NODE;
                 return;
             }
+    if (f->node == NO_NODE)
+        return;
+    const struct needs_node *m = &s->needs.nodes[f->node];
+    for (uint32_t i = 0; i < m->n_slots; i++)
+        f->old[i] = s->slots[m->first_slot + i].n_tasks > 0
+                        ? task_of(s, m->first_slot + i)
+                        : UINT32_MAX;
 }
 
 static bool is_valid(const struct memory *f, const struct state *s)
 {
     return f->node != NO_NODE && is_usable(s, f->node) &&
            s->bag.groups[f->group].n_ready > 0;
+}
+
+/* Others have ended since the last time, or now run beside it. */
+static void count_spare(struct memory *f, const struct state *s)
+{
+    const struct bats_need *need = &s->needs.list[f->group];
+    if (isinf(wait_for(f, s, f->node, need, &f->spare)))
+        f->spare = (struct bats_stock){0};
+    else
+        need_count(&f->spare, need, -1);
 }
 
 static bool ends_before(const struct memory *f, const struct state *s,
@@ -247,12 +271,14 @@ static bool leaves_room(const struct memory *f, const struct state *s,
 
 /* Category whose task the node gets, or NO_GROUP; `waits`: the first one
  * that needs more room there. */
-static uint32_t choose(const struct memory *f, const struct state *s,
-                       uint32_t node, uint32_t *waits)
+static uint32_t choose(struct memory *f, const struct state *s, uint32_t node,
+                       uint32_t *waits)
 {
     uint32_t machine = s->needs.nodes[node].machine;
     uint32_t best = NO_GROUP, avoided = NO_GROUP;
     *waits = NO_GROUP;
+    if (node == f->node)
+        count_spare(f, s);
     for (uint32_t g = 0; g < s->bag.n_groups; g++) {
         if (s->bag.groups[g].n_ready == 0)
             continue;
@@ -289,8 +315,6 @@ static struct bats_position next(void *self, const struct state *s,
         return BATS_NO_POSITION;
     if (node == f->node && group == f->group)
         f->node = NO_NODE;
-    else if (node == f->node && !ends_before(f, s, group))
-        need_count(&f->spare, &s->needs.list[group], -1);
     return bats_bag_top(&s->bag, group);
 }
 
@@ -315,13 +339,15 @@ static int init(void *self, const struct state *s,
         most = o->machines[i].slots > most ? o->machines[i].slots : most;
     f->node = NO_NODE;
     f->ends = malloc(most * sizeof *f->ends);
-    return f->ends ? 0 : bats_no_memory(err);
+    f->old = malloc(most * sizeof *f->old);
+    return f->ends && f->old ? 0 : bats_no_memory(err);
 }
 
 static void release(void *self)
 {
     struct memory *f = self;
     free(f->ends);
+    free(f->old);
 }
 
 const struct order order_fit = {.advisor = {.name = "fit",
