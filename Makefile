@@ -73,8 +73,8 @@ INPUT_SRC = $(addprefix src/input/, \
 	clusters_file.c dependencies.c label.c model.c platform.c profile.c \
 	pools.c profile_save.c reliability.c runtimes.c sections.c \
 	sharing.c textfile.c \
-	$(addprefix sweep/, planfile.c plantask.c points.c \
-	readers.c source.c sweep.c template.c) \
+	$(addprefix sweep/, planfile.c points.c readers.c \
+	sweep.c template.c) \
 	$(addprefix workflow/, json.c load.c makeflow.c names.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
@@ -285,6 +285,7 @@ $(call obj,$(filter-out %_property.c,$(UNIT_SRC))): private ALL_CFLAGS += -O0
 $(B)/obj/src/report/page.o: $(wildcard src/report/page/*)
 $(B)/obj/src/cli/help.o: $(wildcard src/cli/*.txt src/cli/complete.*sh) \
 	src/doc/man.roff
+$(B)/obj/src/input/sweep/planfile.o: src/input/sweep/plan.sh
 $(B)/obj/src/record/schema.o: src/record/schema.sql src/record/cluster_now.sql
 $(B)/obj/src/record/read/recover.o: src/record/read/mend.sql
 $(B)/obj/src/record/read/view_log.o: src/record/read/log.sql

@@ -7,21 +7,109 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/sweep/plantask.h"
-#include "input/sweep/source.h"
+#include "input/textfile.h"
+#include "util/asset.h"
 #include "util/grow.h"
 #include "util/hash.h"
 
-static void end_statement(struct bats_source *s)
+/* The functions of the script. Descriptors 3 and 4 are the task's own output;
+ * the trap removes the directory when the shell ends, also after a signal. */
+BATS_ASSET(plan_sh, "input/sweep/plan.sh");
+
+#define BLANKS " \t\r\f"
+#define ROWS_MAX (UINT32_MAX - 1)
+#define POINTS_MOST 10000000 /* values kept one by one */
+
+enum task { NODESTART, MAIN, OTHER, TASKS };
+
+struct plan {
+    struct bats_points *points;
+    struct bats_text line; /* the current line, and those it continues */
+    char *bytes;           /* room for the words of a statement */
+    const char **words;    /* NULL follows the last one */
+    size_t bytes_room, n_words, words_room;
+    const char **at;               /* the current word */
+    struct bats_text *task;        /* the current task's, or NULL */
+    struct bats_text tasks[TASKS]; /* their commands */
+};
+
+/* ---- words ---- */
+
+/* Writes the next word, without its quotation marks, and a NUL to *to.
+ * NULL: the statement ends. BATS_EINPUT in *rc: a quote is not closed. */
+static const char *next_word(const char **at, char **to, int *rc,
+                             struct bats_error *err)
 {
-    bats_source_end(s, "the end of the statement");
+    const char *from = *at + strspn(*at, BLANKS), *word = *to;
+    char quote = '\0';
+    *at = from;
+    if (*from == '\0' || strchr(";#", *from) || strncmp(from, "//", 2) == 0)
+        return NULL;
+    for (; *from != '\0' && (quote != '\0' || !strchr(BLANKS ";", *from));
+         from++)
+        if (quote == '\0' && strchr("'\"", *from))
+            quote = *from;
+        else if (*from == quote && quote != '\0')
+            quote = '\0';
+        else if (quote == '"' && *from == '\\' &&
+                 (from[1] == '"' || from[1] == '\\'))
+            *(*to)++ = *++from;
+        else
+            *(*to)++ = *from;
+    *(*to)++ = '\0';
+    *at = from;
+    *rc = quote == '\0' ? 0 : bats_refuse(err, "a quote is not closed");
+    return *rc == 0 ? word : NULL;
+}
+
+/* Reads the words of the statement at *at. */
+static int read_words(struct plan *p, const char **at, struct bats_error *err)
+{
+    const char *word;
+    char *to;
+    int rc = 0;
+    p->n_words = 0;
+    /* A word is no longer than it is written, but for its NUL. */
+    if (!bats_grow(&p->bytes, &p->bytes_room, 2 * strlen(*at) + 2, 1))
+        return bats_no_memory(err);
+    to = p->bytes;
+    do {
+        if (!bats_grow(&p->words, &p->words_room, p->n_words + 1,
+                       sizeof *p->words))
+            return bats_no_memory(err);
+        p->words[p->n_words++] = word = next_word(at, &to, &rc, err);
+    } while (word);
+    p->at = p->words;
+    return rc;
+}
+
+static bool is(const struct plan *p, const char *word)
+{
+    return *p->at && strcmp(*p->at, word) == 0;
+}
+
+/* Skips the current word if it is this one. */
+static bool skip(struct plan *p, const char *word)
+{
+    bool is_there = is(p, word);
+    p->at += is_there;
+    return is_there;
+}
+
+static int expected(const struct plan *p, const char *what,
+                    struct bats_error *err)
+{
+    return *p->at
+               ? bats_refuse(err, "expected %s, found '%.60s'", what, *p->at)
+               : bats_refuse(
+                     err, "expected %s, found the end of the statement", what);
 }
 
 /*
  * The values of a parameter:
  *
  *     [label "TEXT"] [integer|float|text|files]
- *         VALUE | default VALUE...
+ *         [default] VALUE...
  *       | range from A to B [step S | points N]
  *       | random from A to B [points N]
  *       | select anyof|oneof VALUE... [default VALUE...]
@@ -33,23 +121,7 @@ static void end_statement(struct bats_source *s)
  * value, in alphabetical order.
  */
 
-#define ROWS_MAX (UINT32_MAX - 1)
-
-enum type { ANY, INTEGER, FLOAT, TEXT, FILES };
-
-static const char *const types[] = {[INTEGER] = "integer",
-                                    [FLOAT] = "float",
-                                    [TEXT] = "text",
-                                    [FILES] = "files"};
-
-/* from, to and step of a range. */
-struct range {
-    double from, to, step;
-    int64_t points; /* 0: unspecified */
-    bool real;      /* some number is not an integer */
-};
-
-/* ---- numbers ---- */
+enum type { INTEGER, FLOAT, TEXT, FILES, ANY };
 
 static bool is_integer(const char *word)
 {
@@ -58,129 +130,22 @@ static bool is_integer(const char *word)
     return n > 0 && n <= 15 && word[n] == '\0';
 }
 
-static bool is_number(const char *word, double *number)
+/* Reads the current word; *is_real: it is not an integer. */
+static int read_number(struct plan *p, enum type type, bool *is_real,
+                       double *number, struct bats_error *err)
 {
+    const char *word = *p->at ? *p->at : "";
     char *end;
-    if (word[strspn(word, "0123456789+-.eE")] != '\0')
-        return false;
     *number = strtod(word, &end);
-    return end > word && *end == '\0' && isfinite(*number);
+    if (end == word || *end != '\0' || !isfinite(*number) ||
+        word[strspn(word, "0123456789+-.eE")] != '\0')
+        return expected(p, "a number", err);
+    if (type == INTEGER && !is_integer(word))
+        return expected(p, "an integer", err);
+    *is_real |= !is_integer(word);
+    p->at++;
+    return 0;
 }
-
-static void read_number(struct bats_source *s, enum type type,
-                        struct range *range, double *number)
-{
-    bats_source_next(s);
-    if (bats_source_ends(s) || !is_number(s->token.value, number))
-        bats_source_expected(s, "a number");
-    else if (type == INTEGER && !is_integer(s->token.value))
-        bats_source_expected(s, "an integer");
-    else
-        range->real |= !is_integer(s->token.value);
-}
-
-/* Reads "points N", and the token after it. */
-static void read_points(struct bats_source *s, struct range *range)
-{
-    bats_source_next(s);
-    if (bats_source_ends(s) || !is_integer(s->token.value) ||
-        atoll(s->token.value) < 1 || atoll(s->token.value) > ROWS_MAX)
-        bats_source_expected(s, "the number of points, at least 1");
-    range->points = atoll(s->token.value);
-    bats_source_next(s);
-}
-
-/* Reads "from A to B", and the token after it. */
-static void read_bounds(struct bats_source *s, enum type type,
-                        struct range *range)
-{
-    if (type == TEXT || type == FILES)
-        bats_source_expected(s, "a value: this parameter is not a number");
-    bats_source_expect(s, "from");
-    read_number(s, type, range, &range->from);
-    bats_source_expect(s, "to");
-    read_number(s, type, range, &range->to);
-    if (range->to < range->from)
-        bats_source_refuse(s, "the range ends before it begins");
-    if (!isfinite(range->to - range->from))
-        bats_source_refuse(s, "this range is too wide");
-    bats_source_next(s);
-}
-
-static void end_here(struct bats_source *s, const char *what)
-{
-    if (!bats_source_ends(s))
-        bats_source_expected(s, what);
-}
-
-/* ---- range ---- */
-
-static void add_span(struct bats_source *s, struct bats_axis *axis,
-                     const struct range *range, double n, double step)
-{
-    if (!(n <= ROWS_MAX))
-        bats_source_refuse(s, "this range has too many values");
-    else if (range->real)
-        bats_axis_add_span(axis, (struct bats_row_span){.n = (uint64_t)n,
-                                                        .is_real = true,
-                                                        .from = range->from,
-                                                        .by = step});
-    else
-        bats_axis_add_span(
-            axis, (struct bats_row_span){.n = (uint64_t)n,
-                                         .first = (int64_t)range->from,
-                                         .step = (int64_t)step});
-}
-
-/* Adds the integers nearest to equal steps through the range. */
-static void add_integers(struct bats_source *s, struct bats_axis *axis,
-                         const struct range *range)
-{
-    int64_t last = 0;
-    for (int64_t i = 0; s->rc == 0 && !axis->text.failed && i < range->points;
-         i++) {
-        char text[BATS_SPAN_TEXT];
-        double part =
-            range->points > 1 ? (double)i / (double)(range->points - 1) : 0;
-        int64_t value =
-            llround(range->from + part * (range->to - range->from));
-        if (i > 0 && value == last)
-            continue;
-        last = value;
-        snprintf(text, sizeof text, "%" PRId64, value);
-        bats_axis_add(axis, text);
-    }
-}
-
-static void read_range(struct bats_source *s, struct bats_axis *axis,
-                       enum type type)
-{
-    struct range range = {.step = 1};
-    read_bounds(s, type, &range);
-    if (bats_source_is(s, "step")) {
-        read_number(s, type, &range, &range.step);
-        if (range.step <= 0)
-            bats_source_expected(s, "a step above 0");
-        bats_source_next(s);
-    } else if (bats_source_is(s, "points")) {
-        read_points(s, &range);
-    }
-    end_here(s, "step, points or the end of the statement");
-    if (s->rc < 0)
-        return;
-    double width = range.to - range.from;
-    range.real = range.real || type == FLOAT;
-    if (range.points > 0 && !range.real)
-        add_integers(s, axis, &range);
-    else if (range.points > 0)
-        add_span(s, axis, &range, (double)range.points,
-                 range.points > 1 ? width / (double)(range.points - 1) : 0);
-    else /* with a margin, for steps such as 0.1 */
-        add_span(s, axis, &range, floor(width / range.step + 1e-9) + 1,
-                 range.step);
-}
-
-/* ---- random ---- */
 
 /* A number uniform in [0, 1). */
 static double draw(uint64_t *state)
@@ -190,380 +155,307 @@ static double draw(uint64_t *state)
     return (double)(z >> 11) * 0x1p-53;
 }
 
-static void read_random(struct bats_source *s, struct bats_axis *axis,
-                        enum type type, const char *name)
+/* Adds n values that are equally far from each other or, with the name of the
+ * parameter, drawn. Integers are rounded, and then each is added once. */
+static void add_points(struct bats_axis *axis, double from, double width,
+                       double n, bool is_real, const char *drawn)
 {
-    struct range range = {0};
-    uint64_t state = bats_hash(BATS_HASH, name, strlen(name));
-    read_bounds(s, type, &range);
-    if (bats_source_is(s, "points"))
-        read_points(s, &range);
-    end_here(s, "points or the end of the statement");
-    int64_t n = range.points > 0 ? range.points : 1;
-    for (int64_t i = 0; s->rc == 0 && !axis->text.failed && i < n; i++) {
+    uint64_t state = drawn ? bats_hash_text(BATS_HASH, drawn) : 0;
+    int64_t last = 0;
+    for (double i = 0; i < n && !axis->text.failed; i++) {
         char text[BATS_SPAN_TEXT];
-        double width = range.to - range.from, u = draw(&state);
-        if (range.real || type == FLOAT)
-            snprintf(text, sizeof text, "%.12g", range.from + u * width);
+        double part = drawn ? draw(&state) : n > 1 ? i / (n - 1) : 0;
+        int64_t whole = drawn ? (int64_t)(from + floor(part * (width + 1)))
+                              : llround(from + part * width);
+        if (is_real)
+            snprintf(text, sizeof text, "%.12g", from + part * width);
         else
-            snprintf(text, sizeof text, "%.0f",
-                     range.from + floor(u * (width + 1)));
-        bats_axis_add(axis, text);
+            snprintf(text, sizeof text, "%" PRId64, whole);
+        if (is_real || drawn || i == 0 || whole != last)
+            bats_axis_add(axis, text);
+        last = whole;
     }
 }
 
-/* ---- values one by one ---- */
+/* drawn: the name of a random parameter; NULL: a range. */
+static int read_range(struct plan *p, struct bats_axis *axis, enum type type,
+                      const char *drawn, struct bats_error *err)
+{
+    double from = 0, to = 0, step = 1, points = drawn ? 1 : 0;
+    bool is_real = type == FLOAT, unused = false;
+    int rc = skip(p, "from") ? read_number(p, type, &is_real, &from, err)
+                             : expected(p, "'from'", err);
+    if (rc == 0)
+        rc = skip(p, "to") ? read_number(p, type, &is_real, &to, err)
+                           : expected(p, "'to'", err);
+    if (rc == 0 && skip(p, "points"))
+        rc = read_number(p, INTEGER, &unused, &points, err);
+    else if (rc == 0 && !drawn && skip(p, "step"))
+        rc = read_number(p, type, &is_real, &step, err);
+    if (rc == 0 && *p->at)
+        rc = expected(p, "step, points or the end of the statement", err);
+    if (rc < 0)
+        return rc;
+    double width = to - from;
+    /* with a margin, for steps such as 0.1 */
+    double n = points > 0 ? points : floor(width / step + 1e-9) + 1;
+    if (!(width >= 0 && isfinite(width) && step > 0 && points >= 0))
+        return bats_refuse(err, "the range ends before it begins, or has no "
+                                "step above 0");
+    if (!(n <= (points > 0 ? POINTS_MOST : ROWS_MAX)))
+        return bats_refuse(err, "this range has too many values");
+    if (points > 0)
+        add_points(axis, from, width, n, is_real, drawn);
+    else
+        bats_axis_add_span(
+            axis, (struct bats_row_span){.n = (uint64_t)n,
+                                         .is_real = is_real,
+                                         .from = from,
+                                         .by = step,
+                                         .first = is_real ? 0 : (int64_t)from,
+                                         .step = is_real ? 0 : (int64_t)step});
+    return 0;
+}
 
-static void add_files(struct bats_source *s, struct bats_axis *axis)
+static int add_files(struct bats_axis *axis, const char *pattern,
+                     struct bats_error *err)
 {
     glob_t found;
-    int bad = glob(s->token.value, 0, NULL, &found);
+    int bad = glob(pattern, 0, NULL, &found);
     if (bad == GLOB_NOMATCH)
-        bats_source_refuse(s, "no file matches '%.100s'", s->token.value);
-    bats_source_check(s, bad == 0);
-    for (size_t i = 0; s->rc == 0 && i < found.gl_pathc; i++)
+        return bats_refuse(err, "no file matches '%.100s'", pattern);
+    if (bad != 0)
+        return bats_no_memory(err);
+    for (size_t i = 0; i < found.gl_pathc; i++)
         bats_axis_add(axis, found.gl_pathv[i]);
-    if (bad == 0)
-        globfree(&found);
+    globfree(&found);
+    return 0;
 }
 
-static void add_value(struct bats_source *s, struct bats_axis *axis,
-                      enum type type)
+/* Reads values up to the end of the statement, the word `default`, or `most`
+ * of them. */
+static int read_values(struct plan *p, struct bats_axis *axis, enum type type,
+                       size_t most, struct bats_error *err)
 {
-    double number;
-    if (type == INTEGER && !is_integer(s->token.value))
-        bats_source_expected(s, "an integer");
-    else if (type == FLOAT && !is_number(s->token.value, &number))
-        bats_source_expected(s, "a number");
-    else if (type == FILES)
-        add_files(s, axis);
-    else
-        bats_axis_add(axis, s->token.value);
-}
-
-/* Reads values up to the end of the statement or, if allowed, the word
- * `default`. */
-static void read_values(struct bats_source *s, struct bats_axis *axis,
-                        enum type type, bool may_default)
-{
-    uint64_t before = axis->n_rows;
-    bats_source_next(s);
-    for (; !bats_source_ends(s) &&
-           !(may_default && bats_source_is(s, "default"));
-         bats_source_next(s))
-        add_value(s, axis, type);
-    if (axis->n_rows == before)
-        bats_source_expected(s, "a value");
-}
-
-/* Keeps only the n rows from `first` on. */
-static void keep(struct bats_axis *axis, uint64_t first, uint64_t n)
-{
-    size_t begin = axis->row[first];
-    size_t end =
-        first + n < axis->n_rows ? axis->row[first + n] : axis->text.n;
-    memmove(axis->text.bytes, axis->text.bytes + begin, end - begin);
-    for (uint64_t i = 0; i < n; i++)
-        axis->row[i] = axis->row[first + i] - begin;
-    bats_text_cut(&axis->text, end - begin);
-    axis->n_rows = n;
-}
-
-static void read_selection(struct bats_source *s, struct bats_axis *axis,
-                           enum type type)
-{
-    bats_source_next(s);
-    bool one = bats_source_is(s, "oneof");
-    if (!one && !bats_source_is(s, "anyof"))
-        bats_source_expected(s, "anyof or oneof");
-    read_values(s, axis, type, true);
-    uint64_t n = axis->n_rows;
-    if (bats_source_is(s, "default")) {
-        read_values(s, axis, type, false);
-        if (s->rc == 0 && !axis->text.failed)
-            keep(axis, n, axis->n_rows - n);
-    }
-    if (s->rc == 0 && one && !axis->text.failed)
-        keep(axis, 0, 1);
-}
-
-/* ---- the whole ---- */
-
-/* Reads "label TEXT" and a type, both optional, and the token after them. */
-static enum type read_type(struct bats_source *s)
-{
-    bats_source_next(s);
-    if (bats_source_is(s, "label")) {
-        bats_source_next(s);
-        if (bats_source_ends(s))
-            bats_source_expected(s, "the text of the label");
-        bats_source_next(s);
-    }
-    for (int i = INTEGER; i <= FILES; i++)
-        if (bats_source_is(s, types[i])) {
-            bats_source_next(s);
-            return (enum type)i;
+    int rc = *p->at ? 0 : expected(p, "a value", err);
+    for (; rc == 0 && *p->at && !is(p, "default") && axis->n_rows < most;) {
+        const char *word = *p->at;
+        double number;
+        bool unused = false;
+        if (type == INTEGER || type == FLOAT) {
+            rc = read_number(p, type, &unused, &number, err);
+            p->at -= rc == 0;
         }
-    return ANY;
-}
-
-static void read_domain(struct bats_source *s, struct bats_axis *axis,
-                        const char *name)
-{
-    enum type type = read_type(s);
-    if (bats_source_is(s, "range")) {
-        read_range(s, axis, type);
-    } else if (bats_source_is(s, "random")) {
-        read_random(s, axis, type, name);
-    } else if (bats_source_is(s, "select")) {
-        read_selection(s, axis, type);
-    } else if (bats_source_is(s, "default")) {
-        read_values(s, axis, type, false);
-    } else if (bats_source_ends(s)) {
-        bats_source_expected(
-            s, type == ANY ? "integer, float, text, files, or a value"
-                           : "a value, default, range, random or select");
-    } else {
-        add_value(s, axis, type);
-        bats_source_end(s, "the end of the statement");
+        if (rc == 0 && type == FILES)
+            rc = add_files(axis, word, err);
+        else if (rc == 0)
+            bats_axis_add(axis, word);
+        p->at++;
     }
+    return rc;
 }
 
-/* ---- names ---- */
-
-static bool is_known(const struct bats_points *points, const char *name)
+static int read_selection(struct plan *p, struct bats_axis *axis,
+                          enum type type, struct bats_error *err)
 {
-    for (size_t k = 0; k < points->n_axes; k++)
-        if (bats_axis_has_name(&points->axes[k], name, strlen(name)))
-            return true;
-    return false;
+    bool is_one = is(p, "oneof");
+    if (!is_one && !is(p, "anyof"))
+        return expected(p, "anyof or oneof", err);
+    for (const char **word = ++p->at; *word; word++)
+        if (strcmp(*word, "default") == 0)
+            p->at = word + 1;
+    return read_values(p, axis, type, is_one ? 1 : ROWS_MAX, err);
 }
 
-/* Makes an empty axis with the name that comes next, which must be new. NULL:
- * there is a mistake. */
-static struct bats_axis *read_axis(struct bats_source *s,
-                                   struct bats_points *points, const char *of)
+static int read_domain(struct plan *p, struct bats_axis *axis,
+                       const char *name, struct bats_error *err)
 {
-    bats_source_next(s);
-    if (s->token.kind == BATS_TOKEN_STRING ||
-        !bats_text_is_name(s->token.value))
-        bats_source_expected(s, of);
-    if (bats_plantask_is_number(s->token.value))
-        bats_source_refuse(s, "'%.60s' is the number of the job",
-                           s->token.value);
-    if (is_known(points, s->token.value))
-        bats_source_refuse(s, "there is already a '%.60s'", s->token.value);
-    if (s->rc < 0)
-        return NULL;
-    struct bats_axis *axis = bats_points_axis(points);
-    if (axis != NULL)
-        bats_axis_add_name(axis, s->token.value, strlen(s->token.value));
-    bats_source_check(s, axis != NULL && !axis->text.failed);
-    return s->rc == 0 ? axis : NULL;
+    static const char *const types[] = {"integer", "float", "text", "files"};
+    enum type type = INTEGER;
+    if (skip(p, "label") && *p->at)
+        p->at++;
+    while (type < ANY && !skip(p, types[type]))
+        type++;
+    bool is_random = is(p, "random");
+    if ((is_random || is(p, "range")) && type != TEXT && type != FILES) {
+        p->at++;
+        return read_range(p, axis, type, is_random ? name : NULL, err);
+    }
+    if (skip(p, "select"))
+        return read_selection(p, axis, type, err);
+    skip(p, "default");
+    return read_values(p, axis, type, ROWS_MAX, err);
 }
 
-/* ---- variables and jobs ---- */
+static int read_parameter(struct plan *p, struct bats_error *err)
+{
+    const char *name = *p->at;
+    if (!name || !bats_text_is_name(name))
+        return expected(p, "the name of a parameter", err);
+    bool is_known =
+        strcmp(name, "jobname") == 0 || strcmp(name, "jobindex") == 0;
+    for (size_t k = 0; k < p->points->n_axes; k++)
+        is_known |=
+            bats_axis_has_name(&p->points->axes[k], name, strlen(name));
+    if (is_known)
+        return bats_refuse(err, "there is already a '%.60s'", name);
+    struct bats_axis *axis = bats_points_axis(p->points);
+    if (!axis)
+        return bats_no_memory(err);
+    bats_axis_add_name(axis, name, strlen(name));
+    p->at++;
+    return axis->text.failed ? bats_no_memory(err)
+                             : read_domain(p, axis, name, err);
+}
 
-/* In the lines of `jobs`, numbers of rows stand for the values of
- * variables. */
-struct variables {
-    struct bats_points all; /* one axis for each variable */
-    int64_t *index;
-    size_t index_room;
+/* ---- tasks ---- */
+
+/* The commands of a task, as the script has them. */
+static const struct command {
+    const char *word, *shell; /* a function, or a directory for a LINE */
+    size_t least, most;       /* arguments; 0: a line for the shell */
+} commands[] = {
+    {"copy", "bats_copy", 2, 2},
+    {"exec", "bats_exec", 1, SIZE_MAX},
+    {"substitute", "bats_substitute \"$bats_root\"", 2, 2},
+    {"root:substitute", "bats_substitute \"$bats_root\"", 2, 2},
+    {"node:substitute", "bats_substitute \"$bats_node\"", 2, 2},
+    {"redirect", "bats_redirect", 2, 4},
+    {"onerror", "bats_onerror", 1, 1},
+    {"shexec", "$bats_node", 0, 0},
+    {"node:execute", "$bats_node", 0, 0},
+    {"execute", "$bats_root", 0, 0},
+    {"root:execute", "$bats_root", 0, 0},
 };
 
-static int64_t read_index(struct bats_source *s, const char *what)
+/* Adds the word for the shell, which replaces the names of values in it. */
+static void add_word(struct bats_text *text, const char *word)
 {
-    bats_source_next(s);
-    const char *word = s->token.value;
-    size_t n = strspn(word, "0123456789");
-    if (n == 0 || n > 9 || word[n] != '\0')
-        bats_source_expected(s, what);
-    return atoll(word);
-}
-
-static void read_variable(struct bats_source *s, struct variables *v)
-{
-    size_t n = v->all.n_axes;
-    struct bats_axis *axis = read_axis(s, &v->all, "the name of a variable");
-    bats_source_check(
-        s, bats_grow(&v->index, &v->index_room, n + 1, sizeof *v->index));
-    bats_source_expect(s, "index");
-    int64_t index = read_index(s, "a number: the place of the variable in the "
-                                  "lines of jobs, from 0");
-    for (size_t i = 0; s->rc == 0 && i < n; i++)
-        if (v->index[i] == index)
-            bats_source_refuse(s, "two variables have the index %" PRId64,
-                               index);
-    bats_source_expect(s, "list");
-    if (s->rc < 0)
-        return;
-    v->index[n] = index;
-    while (bats_source_next(s), !bats_source_ends(s))
-        bats_axis_add(axis, s->token.value);
-    bats_source_check(s, !axis->text.failed);
-    if (axis->n_rows == 0)
-        bats_source_expected(s, "a value");
-}
-
-/* The variable at place `index` of a line; each place has one. */
-static struct bats_axis *variable_at(struct variables *v, size_t index)
-{
-    for (size_t i = 0; i < v->all.n_axes; i++)
-        if (v->index[i] == (int64_t)index)
-            return &v->all.axes[i];
-    return NULL;
-}
-
-static void check_indices(struct bats_source *s, struct variables *v)
-{
-    for (size_t i = 0; s->rc == 0 && i < v->all.n_axes; i++)
-        if (variable_at(v, i) == NULL)
-            bats_source_refuse(
-                s, "no variable has the index %zu: they go from 0 to %zu", i,
-                v->all.n_axes - 1);
-}
-
-/* Reads the rest of a job's line after its name. */
-static void read_job(struct bats_source *s, struct variables *v,
-                     struct bats_axis *jobs)
-{
-    bats_axis_add(jobs, s->token.value);
-    for (size_t i = 0; s->rc == 0 && i < v->all.n_axes; i++) {
-        const struct bats_axis *axis = variable_at(v, i);
-        int64_t at = read_index(s, "the number of a value, from 0, for each "
-                                   "variable");
-        if ((uint64_t)at >= axis->n_rows)
-            bats_source_refuse(
-                s, "%s has the values 0 to %" PRIu64 ", and not %" PRId64,
-                axis->names[0], axis->n_rows - 1, at);
-        if (s->rc < 0)
-            return;
-        const char *value = axis->text.bytes + axis->row[at];
-        bats_axis_add_value(jobs, value, strlen(value));
+    bats_text_add(text, " \"");
+    for (; *word != '\0'; word++) {
+        char next[2] = {word[1]};
+        bool is_value =
+            *word == '$' && (*next == '{' || bats_text_is_name(next));
+        if (strchr("\"\\`$", *word) && !is_value)
+            bats_text_add(text, "\\");
+        bats_text_put(text, word, 1);
     }
-    end_statement(s);
+    bats_text_add(text, "\"");
 }
 
-static void read_jobs(struct bats_source *s, struct variables *v,
-                      struct bats_points *points)
+/* Reads a line for the shell: the rest of this line, or a single text. */
+static int read_line_of_shell(struct plan *p, const struct command *c,
+                              const char **at, struct bats_error *err)
 {
-    struct bats_axis *jobs = bats_points_axis(points);
-    bats_source_check(s, jobs != NULL);
-    end_statement(s);
-    check_indices(s, v);
-    if (s->rc == 0)
-        bats_axis_add_name(jobs, BATS_PLANTASK_JOBNAME,
-                           strlen(BATS_PLANTASK_JOBNAME));
-    for (size_t i = 0; s->rc == 0 && i < v->all.n_axes; i++) {
-        const char *name = variable_at(v, i)->names[0];
-        bats_axis_add_name(jobs, name, strlen(name));
-    }
-    while (bats_source_next(s), !bats_source_is(s, "endjobs")) {
-        if (s->token.kind == BATS_TOKEN_EOF) {
-            bats_source_expected(s, "'endjobs'");
-            return;
-        }
-        if (s->token.kind != BATS_TOKEN_END)
-            read_job(s, v, jobs);
-    }
-    end_statement(s);
+    const char *line = *at + strspn(*at, BLANKS), *end = *at;
+    bool is_text = *line != '\0' && strchr("'\"", *line) &&
+                   read_words(p, &end, NULL) == 0 && p->n_words == 2;
+    size_t n = strlen(line);
+    while (n > 0 && strchr(BLANKS ";", line[n - 1]))
+        n--;
+    if (n == 0)
+        return bats_refuse(err, "expected a command after '%s'", c->word);
+    bats_text_format(p->task, "(cd \"%s\" && {\n", c->shell);
+    if (is_text)
+        bats_text_add(p->task, p->words[0]);
+    else
+        bats_text_put(p->task, line, n);
+    bats_text_add(p->task, "\n}) || bats_ended\n");
+    *at = is_text ? end : line + strlen(line);
+    return 0;
 }
 
-/* Without a list of jobs, variables become axes like parameters. */
-static void take_variables(struct bats_source *s, struct variables *v,
-                           struct bats_points *points)
+/* Reads the command whose first word has been read. */
+static int read_command(struct plan *p, const char *word, const char **at,
+                        struct bats_error *err)
 {
-    check_indices(s, v);
-    for (size_t i = 0; s->rc == 0 && i < v->all.n_axes; i++) {
-        struct bats_axis *axis = bats_points_axis(points);
-        struct bats_axis *from = variable_at(v, i);
-        bats_source_check(s, axis != NULL);
-        if (axis == NULL)
-            return;
-        *axis = *from;
-        *from = (struct bats_axis){0};
-        v->index[from - v->all.axes] = -1;
-    }
+    const struct command *c = commands,
+                         *none = c + sizeof commands / sizeof *c;
+    while (c < none && strcmp(c->word, word) != 0)
+        c++;
+    if (c == none)
+        return bats_refuse(err,
+                           "expected copy, execute, exec, shexec, substitute, "
+                           "redirect, onerror or endtask, found '%.60s'",
+                           word);
+    if (p->task == &p->tasks[OTHER])
+        return bats_refuse(err, "only the tasks main and nodestart may have "
+                                "commands");
+    if (c->least == 0)
+        return read_line_of_shell(p, c, at, err);
+    int rc = read_words(p, at, err);
+    if (rc < 0)
+        return rc;
+    if (p->n_words - 1 < c->least || p->n_words - 1 > c->most)
+        return bats_refuse(err, "'%s' has too few words, or too many",
+                           c->word);
+    bats_text_add(p->task, c->shell);
+    for (; *p->at; p->at++)
+        add_word(p->task, *p->at);
+    bats_text_add(p->task, " || bats_ended\n");
+    return 0;
+}
+
+/* An empty task of another name, as in figure 9 of the paper, needs no end. */
+static int begin_task(struct plan *p, struct bats_error *err)
+{
+    enum task task = is(p, "main")        ? MAIN
+                     : is(p, "nodestart") ? NODESTART
+                                          : OTHER;
+    if (p->task && p->task != &p->tasks[OTHER])
+        return bats_refuse(err, "the task before has no 'endtask'");
+    if (!*p->at)
+        return expected(p, "main or nodestart", err);
+    p->task = &p->tasks[task];
+    if (task != OTHER && p->task->bytes)
+        return bats_refuse(err, "there is already a task '%s'", *p->at);
+    bats_text_add(p->task, "");
+    return 0;
 }
 
 /* ---- statements ---- */
 
-/* Skips to the end of a task; plantask.c reads it later. */
-static void skip_task(struct bats_source *s)
+static int read_statement(struct plan *p, const char **at,
+                          struct bats_error *err)
 {
-    do {
-        bats_source_rest(s);
-        while (*s->at != '\0' && bats_source_next(s) == BATS_TOKEN_END)
-            ;
-        if (bats_source_is(s, "endtask")) {
-            end_statement(s);
-            return;
-        }
-        if (bats_source_is(s, "task")) { /* plantask.c complains */
-            s->at = s->token.at;
-            return;
-        }
-    } while (*s->at != '\0');
+    char word[80];
+    size_t n = strcspn(*at, BLANKS ";");
+    snprintf(word, sizeof word, "%.*s", n < 80 ? (int)n : 79, *at);
+    bool is_task = strcmp(word, "task") == 0;
+    bool is_end = p->task && strcmp(word, "endtask") == 0;
+    *at += n;
+    if (p->task && !is_task && !is_end)
+        return read_command(p, word, at, err);
+    if (!is_task && !is_end && strcmp(word, "parameter") != 0)
+        return bats_refuse(err, "expected parameter or task, found '%.60s'",
+                           word);
+    int rc = read_words(p, at, err);
+    if (rc < 0)
+        return rc;
+    if (is_end)
+        p->task = NULL;
+    return is_end ? 0 : is_task ? begin_task(p, err) : read_parameter(p, err);
 }
 
-static void read_statement(struct bats_source *s, struct variables *v,
-                           struct bats_points *points, bool *has_jobs)
+static int read_line(void *context, char *line, struct bats_error *err)
 {
-    if (s->token.kind == BATS_TOKEN_END)
-        return;
-    if (bats_source_is(s, "parameter")) {
-        struct bats_axis *axis =
-            read_axis(s, points, "the name of a parameter");
-        if (axis != NULL)
-            read_domain(s, axis, axis->names[0]);
-    } else if (bats_source_is(s, "variable")) {
-        read_variable(s, v);
-    } else if (bats_source_is(s, "task")) {
-        skip_task(s);
-    } else if (!bats_source_is(s, "jobs")) {
-        bats_source_expected(s, "parameter, variable, jobs or task");
-    } else if (*has_jobs) {
-        bats_source_refuse(s, "there is already a list of jobs");
-    } else {
-        *has_jobs = true;
-        read_jobs(s, v, points);
+    struct plan *p = context;
+    size_t n = strlen(line);
+    bool goes_on = n > 0 && line[n - 1] == '\\';
+    bats_text_put(&p->line, line, n - goes_on);
+    if (goes_on)
+        bats_text_add(&p->line, " ");
+    int rc = bats_text_check(&p->line, err);
+    for (const char *at = p->line.bytes; rc == 0 && !goes_on;) {
+        at += strspn(at, BLANKS ";");
+        if (*at == '\0' || *at == '#' || strncmp(at, "//", 2) == 0)
+            break;
+        rc = read_statement(p, &at, err);
     }
+    if (!goes_on)
+        bats_text_cut(&p->line, 0);
+    return rc;
 }
-
-static void read_axes(struct bats_source *s, struct bats_points *points)
-{
-    struct variables v = {0};
-    bool has_jobs = false;
-    while (bats_source_next(s) != BATS_TOKEN_EOF)
-        read_statement(s, &v, points, &has_jobs);
-    if (!has_jobs)
-        take_variables(s, &v, points);
-    if (points->n_axes == 0)
-        bats_source_expected(s, "a parameter");
-    bats_points_release(&v.all);
-    free(v.index);
-}
-
-int bats_planfile_read(const char *name, const char *text,
-                       struct bats_points *points,
-                       struct bats_template *script, char **warnings,
-                       struct bats_error *err)
-{
-    struct bats_source s = {
-        .name = name, .text = text, .at = text, .err = err};
-    read_axes(&s, points);
-    if (s.rc == 0) {
-        s.at = text;
-        bats_plantask_read(&s, points, script);
-    }
-    *warnings = s.warnings.bytes;
-    s.warnings = (struct bats_text){0};
-    bats_source_release(&s);
-    return s.rc;
-}
-
-/* ---- scripts with parameters ---- */
 
 /* The parameters of a line "#BATS parameter ...", or NULL. */
 static const char *parameter_line(const char *line)
@@ -575,6 +467,72 @@ static const char *parameter_line(const char *line)
     line += n + strspn(line + n, " \t");
     return strncmp(line, word, strlen(word)) == 0 ? line : NULL;
 }
+
+static int read_line_of_script(void *context, char *line,
+                               struct bats_error *err)
+{
+    const char *from = parameter_line(line);
+    return from ? read_line(context, line + (from - line), err) : 0;
+}
+
+static int read_all(struct plan *p, const char *name, const char *text,
+                    bool is_script, struct bats_error *err)
+{
+    char end[] = "";
+    int rc = bats_textfile_lines(
+        name, text, is_script ? read_line_of_script : read_line, p, err);
+    if (rc == 0) /* of a last line that is continued */
+        rc = bats_error_prefix(err, read_line(p, end, err), "%s: ", name);
+    if (rc == 0 && p->points->n_axes == 0)
+        rc = bats_error_at(err, name, 0, "there is no parameter");
+    bats_text_release(&p->line);
+    free(p->bytes);
+    free(p->words);
+    return rc;
+}
+
+/* Only who uses the number of the task depends on it. */
+static void write_script(const struct plan *p, struct bats_text *script)
+{
+    static const char *const uses[] = {"jobname", "jobindex", "_substitute"};
+    bool is_numbered = false;
+    for (int task = NODESTART; task <= MAIN; task++)
+        for (int i = 0; i < 3 && p->tasks[task].bytes; i++)
+            is_numbered |= strstr(p->tasks[task].bytes, uses[i]) != NULL;
+    if (is_numbered) {
+        bats_text_add(script, "jobname=$BATS_TASK_ID jobindex=$BATS_TASK_ID\n"
+                              "bats_names='jobname jobindex");
+        for (size_t k = 0; k < p->points->n_axes; k++)
+            bats_text_format(script, " %s", p->points->axes[k].names[0]);
+        bats_text_add(script, "'\n");
+    }
+    bats_text_add(script, plan_sh.begin);
+    if (p->tasks[NODESTART].bytes)
+        bats_text_add(script, p->tasks[NODESTART].bytes);
+    bats_text_add(script, "exec 1>&3 2>&4; bats_ignores=\n");
+    bats_text_add(script, p->tasks[MAIN].bytes);
+}
+
+int bats_planfile_read(const char *name, const char *text,
+                       struct bats_points *points, struct bats_text *script,
+                       struct bats_error *err)
+{
+    struct plan p = {.points = points};
+    int rc = read_all(&p, name, text, false, err);
+    if (rc == 0 && p.task)
+        rc = bats_error_at(err, name, 0, "the last task has no 'endtask'");
+    if (rc == 0 && !p.tasks[MAIN].bytes)
+        rc = bats_error_at(err, name, 0, "there is no task main");
+    if (rc == 0)
+        write_script(&p, script);
+    for (int i = 0; i < TASKS; i++) {
+        script->failed |= p.tasks[i].failed;
+        bats_text_release(&p.tasks[i]);
+    }
+    return rc < 0 ? rc : bats_text_check(script, err);
+}
+
+/* ---- scripts with parameters ---- */
 
 bool bats_planfile_in_script(const char *text)
 {
@@ -588,25 +546,10 @@ bool bats_planfile_in_script(const char *text)
     return false;
 }
 
-/* Blanks out everything but the parameters, so that lines keep their
- * numbers. */
 int bats_planfile_read_script(const char *name, const char *text,
                               struct bats_points *points,
                               struct bats_error *err)
 {
-    char *only = strdup(text);
-    struct bats_source s = {
-        .name = name, .text = only, .at = only, .err = err};
-    if (only == NULL)
-        return bats_no_memory(s.err);
-    for (char *line = only; *line != '\0';) {
-        const char *from = parameter_line(line);
-        size_t n = strcspn(line, "\n");
-        memset(line, ' ', from != NULL ? (size_t)(from - line) : n);
-        line += n + (line[n] == '\n');
-    }
-    read_axes(&s, points);
-    bats_source_release(&s);
-    free(only);
-    return s.rc;
+    struct plan p = {.points = points};
+    return read_all(&p, name, text, true, err);
 }

@@ -262,10 +262,9 @@ static int read_plan(struct bats_sweep *s, const char *name, const char *text,
     s->template = bats_template_new();
     if (s->template == NULL)
         return bats_no_memory(err);
-    if (command == NULL)
-        return bats_planfile_read(name, text, &s->points, s->template,
-                                  &s->warnings, err);
     struct bats_text *script = bats_template_text(s->template);
+    if (command == NULL)
+        return bats_planfile_read(name, text, &s->points, script, err);
     int rc = bats_planfile_read_script(name, text, &s->points, err);
     bats_text_format(script, "%s ", command);
     bats_template_quote(script, name, strlen(name));

@@ -23,8 +23,7 @@ struct piece {
     size_t end; /* end of the text before it */
     enum kind kind;
     enum part part;
-    int64_t position;             /* ONE: from 1 on; negative: from the end */
-    enum bats_template_form form; /* form of its values */
+    int64_t position; /* ONE: from 1 on; negative: from the end */
 };
 
 struct bats_template {
@@ -32,7 +31,7 @@ struct bats_template {
                             * also for the pieces */
     struct piece *pieces;
     size_t n, room;
-    bool quotes_words;
+    bool quotes_words, quotes_values;
 };
 
 /* ---- quoting ---- */
@@ -92,29 +91,6 @@ struct bats_template *bats_template_new(void)
 struct bats_text *bats_template_text(struct bats_template *t)
 {
     return &t->text;
-}
-
-void bats_template_value(struct bats_template *t, size_t value,
-                         enum bats_template_form form)
-{
-    add(t, (struct piece){.kind = value == BATS_TEMPLATE_NUMBER ? NUMBER : ONE,
-                          .position = (int64_t)value + 1,
-                          .form = form});
-}
-
-void bats_template_append(struct bats_template *t,
-                          const struct bats_template *more)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < more->n; i++) {
-        bats_text_put(&t->text, more->text.bytes + at,
-                      more->pieces[i].end - at);
-        at = more->pieces[i].end;
-        add(t, more->pieces[i]);
-    }
-    if (more->text.n > at)
-        bats_text_put(&t->text, more->text.bytes + at, more->text.n - at);
-    t->text.failed |= more->text.failed;
 }
 
 /* ---- compiling ---- */
@@ -259,10 +235,7 @@ struct bats_template *bats_template_create(const char *const *words, size_t n,
         return NULL;
     }
     t->quotes_words = quoting == BATS_QUOTE_WORDS;
-    bool quotes_values = quoting == BATS_QUOTE_VALUES && !begins_command(t);
-    for (size_t i = 0; i < t->n; i++)
-        t->pieces[i].form =
-            quotes_values ? BATS_TEMPLATE_WORD : BATS_TEMPLATE_RAW;
+    t->quotes_values = quoting == BATS_QUOTE_VALUES && !begins_command(t);
     return t;
 }
 
@@ -311,26 +284,11 @@ static size_t directory(const char *value, size_t n)
     return strip_slashes(value, base);
 }
 
-/* Writes the value as the replacement of an s/// in single quotes of the
- * shell. */
-static void put_sed(struct bats_text *out, const char *value)
-{
-    for (; *value != '\0'; value++) {
-        if (strchr("\\&/\n", *value) != NULL)
-            bats_text_add(out, "\\");
-        if (*value == '\'')
-            bats_text_add(out, "'\\''");
-        else
-            bats_text_put(out, value, 1);
-    }
-}
-
-static void put_value(struct bats_text *out, const char *value,
-                      const struct piece *piece)
+static void put_value(struct bats_text *out, const char *value, enum part part,
+                      bool quotes)
 {
     size_t n = strlen(value);
     const char *slash = strrchr(value, '/');
-    enum part part = piece->part;
     if ((part == BASE || part == BASE_STEM) && slash != NULL) {
         n -= (size_t)(slash + 1 - value);
         value = slash + 1;
@@ -344,10 +302,8 @@ static void put_value(struct bats_text *out, const char *value,
             n = 1;
         }
     }
-    if (piece->form == BATS_TEMPLATE_WORD)
+    if (quotes)
         bats_template_quote(out, value, n);
-    else if (piece->form == BATS_TEMPLATE_SED)
-        put_sed(out, value);
     else
         bats_text_put(out, value, n);
 }
@@ -407,13 +363,13 @@ ptrdiff_t bats_template_expand(const struct bats_template *t,
             for (size_t k = 0; k < values->n; k++) {
                 if (k > 0)
                     begin = next_word(t, out, begin);
-                put_value(out, values->item[k], p);
+                put_value(out, values->item[k], p->part, t->quotes_values);
             }
             break;
         case ONE:
             one = value_at(values, p->position);
             if (one != NULL)
-                put_value(out, one, p);
+                put_value(out, one, p->part, t->quotes_values);
             break;
         case NUMBER:
             bats_text_format(out, "%" PRIu64, number);

@@ -1,8 +1,7 @@
 /*
- * template: text with values in it. It is a command with replacement strings,
- * as in GNU parallel, or a script that is built piece by piece.
+ * template: a command with replacement strings, as in GNU parallel.
  *
- * Layer: input. Used by sweep.c, and by plantask.c for scripts.
+ * Layer: input. Used by sweep.c.
  *
  *     {}            all values of the point, separated by blanks
  *     {2} {-1}      one value, counted from the first or from the last one
@@ -45,25 +44,11 @@ struct bats_template *bats_template_create(const char *const *words, size_t n,
                                            bool append);
 void bats_template_destroy(struct bats_template *template);
 
-enum bats_template_form {
-    BATS_TEMPLATE_RAW,  /* the value itself */
-    BATS_TEMPLATE_WORD, /* quoted for the shell */
-    BATS_TEMPLATE_SED   /* as the replacement of an s/// in single quotes */
-};
-
-#define BATS_TEMPLATE_NUMBER                                                  \
-    SIZE_MAX /* stands for the task's number instead of a value */
-
-/* For a template built piece by piece. bats_template_new: an empty template;
- * NULL: out of memory. bats_template_text: where to append text.
- * bats_template_value appends a value (number from 0), bats_template_append
- * all of another template. If memory was short, the text has `failed`. */
+/* An empty template; NULL: out of memory. bats_template_text: where to append
+ * text that is the same for all points. If memory was short, it has
+ * `failed`. */
 struct bats_template *bats_template_new(void);
 struct bats_text *bats_template_text(struct bats_template *template);
-void bats_template_value(struct bats_template *template, size_t value,
-                         enum bats_template_form form);
-void bats_template_append(struct bats_template *template,
-                          const struct bats_template *more);
 
 /* True if the template has a replacement string. */
 bool bats_template_varies(const struct bats_template *template);
