@@ -173,8 +173,6 @@ const struct bats_option bats_options[] = {
     ROW("stderr", 'e', NULL, FLAG, AT(err), OUTPUT, OUTPUT),
     ROW("output", 'o', "lines|stream[:DIR]|none", OUTPUT, AT(output),
         RUNS | ALLOC, OUTPUT),
-    ROW("max-output", 0, "SIZE", SIZE, AT(run.max_output), RUNS | ALLOC,
-        OUTPUT),
     ROW("keep-order", 'k', NULL, FLAG, AT(keep_order), RUNS | ALLOC, OUTPUT),
     ROW("tag", 0, NULL, FLAG, AT(tag), RUNS | ALLOC | OUTPUT, OUTPUT),
     ROW("tagstring", 0, "TEXT", TEXT, AT(tagstring), RUNS | ALLOC, OUTPUT),

@@ -303,7 +303,7 @@ static void make_labels(const struct bats_settings *set,
         bats_die(rc, "--results: %s", bats_why.text);
 }
 
-/* Derives the destination of output from --results, --output and --max-output.
+/* Derives the destination of output from --results and --output.
  * *dir is for free(). */
 static void choose_output(const struct bats_settings *set,
                           struct bats_run_options *options, char **dir)

@@ -7,8 +7,6 @@
 
 #include "util/grow.h"
 
-#define MAGIC 0x53544142u /* "BATS" */
-
 /* ---- the parts that messages consist of ----
  *
  * Each function takes a value. When writing, it appends and returns that
@@ -156,12 +154,6 @@ static inline const char *codec_texts(struct codec *c, const char *texts,
 
 /* ---- layouts ---- */
 
-static void magic(struct codec *c)
-{
-    if (codec_number(c, MAGIC, 4) != MAGIC)
-        codec_complain(c, "is not from bats-mpi");
-}
-
 static void code_node(struct codec *c, struct bats_node *n)
 {
     struct bats_hardware *h = &n->hardware;
@@ -185,8 +177,6 @@ static void code_node(struct codec *c, struct bats_node *n)
 static void code_hello(struct codec *c, struct bats_hello *h)
 {
     struct bats_message message;
-    magic(c);
-    U32(h->rank);
     code_node(c, &h->node);
     AMOUNT(h->age_us);
     ANY_TEXT(h->kept_run);
@@ -218,7 +208,6 @@ static void code_setup(struct codec *c, struct bats_setup *s)
     BYTE(s->bind, BATS_PROTO_BINDS - 1);
     U32(s->share_index);
     U32(s->share_count);
-    AMOUNT(s->max_output);
     BYTE(s->nice, 19);
     AMOUNT(s->memfree);
     ANY_TEXT(s->workdir);
@@ -293,7 +282,6 @@ static void code_output(struct codec *c, struct bats_output_lines *o)
 
 static void code_knock(struct codec *c, struct bats_knock *k)
 {
-    magic(c);
     U32(k->n_ranks);
     TEXT(k->job, BATS_PROTO_JOB - 1);
 }
@@ -354,8 +342,6 @@ static void code_body(struct codec *c, struct bats_message *m)
     case BATS_MESSAGE_LEASE:
         AMOUNT(m->u.age_us);
         break;
-    case BATS_MESSAGE_PARK:
-    case BATS_MESSAGE_UNPARK:
     case BATS_MESSAGE_READY:
     case BATS_MESSAGE_NOTICE:
     case BATS_MESSAGE_HEARTBEAT:

@@ -10,7 +10,7 @@
  *     type (8 bits), version (8 bits), body
  *
  * and ASSIGN and RESULT carry several items: a count (32 bits), then the
- * items. HELLO begins with a magic number, which identifies the program.
+ * items.
  *
  * Reading checks the whole message before it returns any part of it: a message
  * that is truncated, too long, of another version or with a value out of range
@@ -28,7 +28,7 @@
 #include "util/text.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 20
+#define BATS_PROTO_VERSION 21
 #define BATS_PROTO_OUTPUTS 4 /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3   /* ways to bind tasks, numbered from 0 */
 #define BATS_PROTO_JOB 64    /* longest number of a job, with the NUL */
@@ -39,8 +39,6 @@ enum bats_message_type {
     BATS_MESSAGE_ASSIGN,    /* master: run these tasks, one after the other */
     BATS_MESSAGE_RESULT,    /* worker: these tasks have ended */
     BATS_MESSAGE_CANCEL,    /* master: stop this task; answered by RESULT */
-    BATS_MESSAGE_PARK,      /* master: there will be no task for a long time */
-    BATS_MESSAGE_UNPARK,    /* master: there will be a task soon */
     BATS_MESSAGE_STOP,      /* master: kill the running tasks; worker: done */
     BATS_MESSAGE_HEARTBEAT, /* master, worker: sign of life */
     BATS_MESSAGE_OUTPUT,    /* worker: complete lines printed by a task */
@@ -73,7 +71,6 @@ enum bats_leave {
 };
 
 struct bats_hello {
-    uint32_t rank;
     struct bats_node node;
     int64_t age_us; /* age of its job if a watchdog counts it; else 0 */
     /* For another master: what the worker keeps of the run `kept_run` ("":
@@ -100,7 +97,6 @@ struct bats_setup {
     uint8_t bind;            /* enum bats_bind of site/hardware.h */
     uint32_t share_index;    /* bind to part share_index of share_count */
     uint32_t share_count;    /* of the cores shared with other ranks */
-    int64_t max_output;      /* limit per task and stream; 0: none */
     uint8_t nice;            /* niceness of tasks, 0 to 19 */
     int64_t memfree;         /* free bytes that a node needs to start a task;
                               * 0: any */
@@ -208,7 +204,7 @@ struct bats_message {
 /* Writes any message but ASSIGN and RESULT into an empty packet. */
 void bats_proto_put(struct bats_text *p, const struct bats_message *message);
 
-/* The message as an argument: BATS_SAY(BATS_MESSAGE_PARK), or
+/* The message as an argument: BATS_SAY(BATS_MESSAGE_READY), or
  * BATS_SAY(BATS_MESSAGE_CANCEL, .u.task = task). */
 #define BATS_SAY(...) (&(struct bats_message){.type = __VA_ARGS__})
 

@@ -25,11 +25,11 @@
 #define BATS_CLOCK_MIN_US 200 /* shortest sleep after that */
 /* a message follows its signal within this time */
 #define BATS_CLOCK_LATE_US 1000
-#define BATS_CLOCK_MASTER_US 5000  /* longest sleep of the master, */
-#define BATS_CLOCK_WOKEN_US 50000  /* if every message wakes it, */
-#define BATS_CLOCK_IDLE_US 10000   /* of a worker without a task, */
-#define BATS_CLOCK_BUSY_US 20000   /* with one: its end interrupts, */
-#define BATS_CLOCK_PARKED_US 50000 /* and of one that is parked */
+#define BATS_CLOCK_MASTER_US 5000 /* longest sleep of the master, */
+#define BATS_CLOCK_WOKEN_US 50000 /* if every message wakes it, */
+#define BATS_CLOCK_WORKER_US                                                  \
+    20000 /* of a worker; the end of its task
+                                    * interrupts */
 
 static inline int64_t bats_clock_now_us(void)
 {

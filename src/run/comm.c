@@ -146,11 +146,6 @@ bool bats_comm_given_up(void)
     return given_up;
 }
 
-bool bats_comm_serialized(void)
-{
-    return way.serialized;
-}
-
 static volatile sig_atomic_t last_status;
 
 static void leave_at_once(int signal)

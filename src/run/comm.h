@@ -57,10 +57,6 @@ int bats_comm_send(struct bats_comm *comm, int rank, struct bats_text *packet,
 int bats_comm_say(struct bats_comm *comm, int rank,
                   const struct bats_message *message, struct bats_error *err);
 
-/* True if several threads may call MPI, one at a time; the same on all
- * ranks. */
-bool bats_comm_serialized(void);
-
 /* Tests the sends, and returns the number that MPI has not finished. */
 size_t bats_comm_unsent(struct bats_comm *comm);
 
@@ -143,7 +139,6 @@ void bats_comm_unlock(void);
 
 /* How this process reaches the others. */
 struct bats_way {
-    bool serialized;                /* other threads may send, too */
     void (*abort)(int exit_status); /* ends every process of the job; NULL:
                                      * they end when this one is gone */
     int (*create)(struct bats_comm **comm, struct bats_error *err);

@@ -216,14 +216,19 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
-    bats_comm_go((struct bats_way){provided >= MPI_THREAD_SERIALIZED,
-                                   abort_all, create});
+    bats_comm_go((struct bats_way){abort_all, create});
     own_rank = *rank;
     started = true;
     patience_s = MOST_US / 1000000;
     if (silence_us < MOST_US)
         patience_s = (unsigned)(silence_us / 1000000 + 1);
-    if (!bats_comm_serialized() || own_rank != 0 || *n_ranks == 1)
+    if (provided < MPI_THREAD_SERIALIZED)
+        return bats_error_set(
+            err, BATS_ESYS,
+            "this MPI library does not allow two threads of a "
+            "process to take turns: it lacks "
+            "MPI_THREAD_SERIALIZED");
+    if (own_rank != 0 || *n_ranks == 1)
         return 0;
     rc = bats_comm_create(&comm, err);
     return rc < 0 ? rc : bats_heart_start(comm, silence_us, err);
@@ -232,7 +237,7 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
 void bats_mpi_omit(void)
 {
     bats_launcher_look();
-    bats_comm_go((struct bats_way){.serialized = true});
+    bats_comm_go((struct bats_way){0});
 }
 
 void bats_mpi_end(int exit_status)

@@ -23,68 +23,46 @@ static void note_node(struct bats_crew *crew, size_t i,
     strcpy(worker->partition, node->partition);
 }
 
-static int register_worker(struct bats_crew *crew, int rank,
-                           const struct bats_hello *hello,
-                           struct bats_error *err)
-{
-    if (hello->rank != (uint32_t)rank || crew->of_rank[rank] != UINT32_MAX)
-        return bats_error_set(err, BATS_EPROTO,
-                              "rank %d said hello twice, or as rank %u", rank,
-                              (unsigned)hello->rank);
-    crew->ranks[crew->n].rank = rank;
-    note_node(crew, crew->n, &hello->node);
-    crew->of_rank[rank] = (uint32_t)crew->n++;
-    return 0;
-}
-
-static int missing(const struct bats_crew *crew, struct bats_error *err)
+/* Names the ranks that have not said HELLO. */
+static int missing(struct bats_crew *crew, struct bats_error *err)
 {
     char ranks[200] = "";
     size_t n = 0;
-    for (int rank = 1; rank < crew->comm->size; rank++)
-        if (crew->of_rank[rank] == UINT32_MAX && n < sizeof ranks - 20)
-            n += (size_t)sprintf(ranks + n, " %d", rank);
+    for (size_t i = 0; i < crew->n; i++)
+        if (crew->workers[i].heard_us == 0 && n < sizeof ranks - 20)
+            n += (size_t)sprintf(ranks + n, " %d", crew->ranks[i].rank);
     return bats_error_set(err, BATS_ESYS,
                           "no word for %d s from rank(s)%s: is the same "
                           "bats-mpi running there?",
                           GATHER_US / 1000000, ranks);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct bats_worker_rank *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
 static int await_hellos(struct bats_crew *crew, struct bats_error *err)
 {
     int64_t start_us = bats_clock_now_us();
-    while (crew->n < (size_t)(crew->comm->size - 1)) {
-        int from;
-        const void *bytes;
-        size_t n;
+    for (size_t n_here = 0; n_here < crew->n;) {
+        size_t i;
         struct bats_message message;
-        int rc = bats_comm_receive(crew->comm, &from, &bytes, &n, err);
+        int rc = bats_crew_receive(crew, &i, &message, err);
         if (rc == 0) {
             if (bats_clock_now_us() - start_us > GATHER_US)
                 return missing(crew, err);
             bats_clock_sleep(BATS_CLOCK_MIN_US);
             continue;
         }
-        if (rc > 0)
-            rc = bats_proto_open(bytes, n, &message, err);
-        if (rc == 0 && message.type != BATS_MESSAGE_HELLO)
+        if (rc > 0 && message.type != BATS_MESSAGE_HELLO)
             rc = bats_error_set(err, BATS_EPROTO,
-                                "rank %d did not say hello first", from);
-        if (rc == 0)
-            rc = register_worker(crew, from, &message.u.hello, err);
+                                "rank %d did not say hello first",
+                                crew->ranks[i].rank);
         if (rc < 0)
             return rc;
+        note_node(crew, i, &message.u.hello.node);
+        n_here++;
     }
     return 0;
 }
 
-/* Makes a crew without workers. */
+/* Makes a crew whose workers have not been heard of. */
 static int make(struct bats_crew *crew, struct bats_comm *comm,
                 struct bats_error *err)
 {
@@ -94,13 +72,14 @@ static int make(struct bats_crew *crew, struct bats_comm *comm,
         .ranks = calloc(size, sizeof *crew->ranks),
         .workers = calloc(size, sizeof *crew->workers),
         .nodes = calloc(size, sizeof *crew->nodes),
-        .of_rank = malloc(size * sizeof *crew->of_rank),
         .looked_us = bats_clock_now_us(),
     };
-    if (crew->ranks == NULL || crew->workers == NULL || crew->nodes == NULL ||
-        crew->of_rank == NULL)
+    if (crew->ranks == NULL || crew->workers == NULL || crew->nodes == NULL)
         return bats_no_memory(err);
-    memset(crew->of_rank, 0xff, size * sizeof *crew->of_rank);
+    for (; crew->n < size - 1; crew->n++) {
+        crew->ranks[crew->n].rank = (int)crew->n + 1;
+        crew->workers[crew->n].pidfd = -1;
+    }
     bats_node_look(&crew->nodes[0]);
     return 0;
 }
@@ -110,7 +89,6 @@ static void note_process(struct bats_crew *crew, size_t i)
 {
     int rank = crew->ranks[i].rank;
     const struct bats_node *node = &crew->nodes[rank];
-    crew->workers[i].pidfd = -1;
     if (node->pid_space == 0 || node->pid_space != crew->nodes[0].pid_space)
         return;
     crew->workers[i].pidfd = pidfd_open((pid_t)node->pid, 0);
@@ -129,13 +107,14 @@ int bats_crew_gather(struct bats_crew *crew, struct bats_error *err)
     rc = await_hellos(crew, err);
     if (rc < 0) {
         bats_comm_give_up(); /* a lost rank never ends by itself */
+        for (size_t i = 0; i < crew->n; i++)
+            if (crew->workers[i].heard_us == 0)
+                crew->workers[i].state = BATS_WORKER_GONE;
         return rc;
     }
-    qsort(crew->ranks, crew->n, sizeof *crew->ranks, by_rank);
     bats_deaths_listen(comm->size);
     crew->looked_us = bats_clock_now_us();
     for (uint32_t i = 0; i < crew->n; i++) {
-        crew->of_rank[crew->ranks[i].rank] = i;
         crew->workers[i].heard_us = crew->looked_us; /* the silence was ours */
         crew->workers[i].stream = crew->ranks[i].rank;
         note_process(crew, i);
@@ -147,12 +126,8 @@ int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
                      struct bats_error *err)
 {
     int rc = make(crew, comm, err);
-    for (int rank = 1; rc == 0 && rank < comm->size; rank++) {
-        crew->ranks[crew->n].rank = rank;
-        crew->workers[crew->n].state = BATS_WORKER_ABSENT;
-        crew->workers[crew->n].pidfd = -1;
-        crew->of_rank[rank] = (uint32_t)crew->n++;
-    }
+    for (size_t i = 0; rc == 0 && i < crew->n; i++)
+        crew->workers[i].state = BATS_WORKER_ABSENT;
     return rc;
 }
 
@@ -177,13 +152,12 @@ void bats_crew_release(struct bats_crew *crew)
 {
     for (size_t i = 0; i < crew->n; i++) {
         bats_text_release(&crew->workers[i].assign);
-        if (crew->workers[i].pidfd > 0)
+        if (crew->workers[i].pidfd >= 0)
             close(crew->workers[i].pidfd);
     }
     free(crew->ranks);
     free(crew->workers);
     free(crew->nodes);
-    free(crew->of_rank);
     bats_comm_destroy(crew->comm);
     *crew = (struct bats_crew){0};
 }
@@ -239,9 +213,7 @@ int bats_crew_receive(struct bats_crew *crew, size_t *i,
         return rc;
     struct bats_error why;
     rc = bats_proto_open(bytes, n, message, &why);
-    if (rc == 0 && crew->of_rank[from] == UINT32_MAX)
-        rc = bats_error_set(&why, BATS_EPROTO, "it is not known");
-    *i = crew->of_rank[from];
+    *i = (size_t)from - 1;
     if (rc < 0)
         return bats_error_set(err, rc, "rank %d: %s", from, why.text);
     crew->workers[*i].heard_us = bats_clock_now_us();

@@ -50,10 +50,10 @@ struct bats_worker {
 
 struct bats_crew {
     struct bats_comm *comm;
-    struct bats_worker_rank *ranks; /* n, for bats_platform_build */
+    struct bats_worker_rank *ranks; /* n, for bats_platform_build: worker i is
+                                     * rank i + 1 */
     struct bats_worker *workers;    /* n */
     struct bats_node *nodes;        /* by rank, including the master */
-    uint32_t *of_rank;              /* by rank; UINT32_MAX: not a worker */
     size_t n;
     int64_t silence_us; /* a worker silent for longer is lost */
     int64_t looked_us;  /* time of the last bats_crew_lost */
@@ -65,8 +65,8 @@ struct bats_crew {
 int bats_crew_gather(struct bats_crew *crew, struct bats_error *err);
 void bats_crew_release(struct bats_crew *crew);
 
-/* The same for a run that worker jobs join: worker i has rank i + 1 and is
- * absent. The crew takes over `comm`. */
+/* The same for a run that worker jobs join: all workers are absent. The crew
+ * takes over `comm`. */
 int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
                      struct bats_error *err);
 
@@ -88,7 +88,7 @@ int bats_crew_flush(struct bats_crew *crew, struct bats_error *err);
 
 /* Returns 1 with the next message and its worker, or 0 if there is none. The
  * message is valid until the next call. BATS_EPROTO names the rank; *i is its
- * worker, if it has one. */
+ * worker. */
 int bats_crew_receive(struct bats_crew *crew, size_t *i,
                       struct bats_message *message, struct bats_error *err);
 

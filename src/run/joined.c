@@ -177,10 +177,9 @@ static int take_found(struct master *m, size_t i,
 
 /* ---- arrivals ---- */
 
-static size_t worker_at(const struct master *m, const struct bats_hub_job *job,
-                        uint32_t k)
+static size_t worker_at(const struct bats_hub_job *job, uint32_t k)
 {
-    return m->crew.of_rank[job->rank[k]];
+    return (size_t)job->rank[k] - 1;
 }
 
 /* Makes each rank of the job a rank of the run: rank k fills the next slot of
@@ -278,8 +277,8 @@ static int bring(struct master *m, const struct bats_hub_job *job,
         rc = announce(m, machine, job->n_ranks, age, err);
     for (uint32_t k = 0; rc == 0 && k < job->n_ranks; k++)
         rc = bats_joined_blame(
-            m, worker_at(m, job, k),
-            take_found(m, worker_at(m, job, k), &job->hellos[k], &found, err),
+            m, worker_at(job, k),
+            take_found(m, worker_at(job, k), &job->hellos[k], &found, err),
             err);
     say_found(m, job->number, &found);
     return rc == 0 && holds ? bats_master_handle(m, &go, err) : rc;
@@ -296,7 +295,7 @@ static int take_in(struct bats_joined *j, struct bats_hub_job *job,
                               "job %s was given machines that it does not fit",
                               job->number);
     for (uint32_t k = 0; k < n; k++)
-        bats_crew_join(&m->crew, worker_at(m, job, k), &job->hellos[k]);
+        bats_crew_join(&m->crew, worker_at(job, k), &job->hellos[k]);
     int rc = share(m, job, err);
     if (rc == 0)
         rc = bats_needs_join(m->options, &m->survey, machine[0], job->hellos,
@@ -304,7 +303,7 @@ static int take_in(struct bats_joined *j, struct bats_hub_job *job,
     if (rc == 0)
         bats_hub_admit(j->comm, job);
     for (uint32_t k = 0; rc == 0 && k < n; k++)
-        rc = bats_master_set_up(m, worker_at(m, job, k), err);
+        rc = bats_master_set_up(m, worker_at(job, k), err);
     return rc == 0 ? bring(m, job, machine, age, err) : rc;
 }
 
@@ -363,7 +362,7 @@ static bool has_any(const struct master *m, const struct bats_hub_job *job,
                     enum bats_worker_state state)
 {
     for (uint32_t k = 0; k < job->n_ranks; k++)
-        if (m->crew.workers[worker_at(m, job, k)].state == state)
+        if (m->crew.workers[worker_at(job, k)].state == state)
             return true;
     return false;
 }
@@ -371,7 +370,7 @@ static bool has_any(const struct master *m, const struct bats_hub_job *job,
 static bool owes_output(const struct master *m, const struct bats_hub_job *job)
 {
     for (uint32_t k = 0; k < job->n_ranks; k++)
-        if (m->crew.workers[worker_at(m, job, k)].to_come > 0)
+        if (m->crew.workers[worker_at(job, k)].to_come > 0)
             return true;
     return false;
 }
@@ -382,7 +381,7 @@ static int part(struct master *m, const struct bats_hub_job *job,
 {
     int rc = 0;
     for (uint32_t k = 0; rc == 0 && k < job->n_ranks; k++) {
-        size_t i = worker_at(m, job, k);
+        size_t i = worker_at(job, k);
         if (m->crew.workers[i].state == BATS_WORKER_WORKS)
             rc = why != NULL
                      ? bats_master_lose(m, i, why, err)
@@ -432,7 +431,7 @@ static int see_off(struct bats_joined *j, struct bats_hub_job *job,
     if (rc < 0)
         return rc;
     for (uint32_t k = 0; admitted && k < job->n_ranks; k++)
-        bats_crew_leave(&j->m->crew, worker_at(j->m, job, k));
+        bats_crew_leave(&j->m->crew, worker_at(job, k));
     bats_hub_drop(j->comm, job);
     if (admitted && j->side->parted != NULL)
         j->side->parted(j->side->context, number,

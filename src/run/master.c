@@ -201,29 +201,6 @@ static int run_task(struct master *m, size_t i,
     return bats_crew_assign(&m->crew, i, &assign, err);
 }
 
-static int tell(struct master *m, size_t i, const struct bats_command *command,
-                struct bats_error *err)
-{
-    struct bats_message message = {.type = BATS_MESSAGE_PARK};
-    switch (command->type) {
-    case BATS_COMMAND_RUN:
-        return run_task(m, i, command, err);
-    case BATS_COMMAND_CANCEL:
-        message.type = BATS_MESSAGE_CANCEL;
-        message.u.task = command->task;
-        break;
-    case BATS_COMMAND_ACQUIRE:
-        message.type = BATS_MESSAGE_UNPARK;
-        break;
-    case BATS_COMMAND_PARK:
-    case BATS_COMMAND_RELEASE: /* the rank stays, as if parked for good */
-        break;
-    default: /* a notice */
-        return 0;
-    }
-    return bats_crew_say(&m->crew, i, &message, err);
-}
-
 static void tell_quarantine(struct master *m, uint32_t machine)
 {
     size_t i = bats_master_worker(m, machine, 0);
@@ -257,28 +234,24 @@ static void take_notice(struct master *m, const struct bats_command *notice)
     m->finish = notice->finish;
 }
 
-/* RUN and CANCEL concern one slot, the commands below all slots of a
- * machine. */
+/* Only RUN and CANCEL concern a rank: one without a task just waits. */
 static int carry_out(struct master *m, const struct bats_command *command,
                      struct bats_error *err)
 {
     bats_joined_command(m, command);
     bats_reclaims_command(m, command);
-    if (bats_is_notice(command->type)) {
+    if (bats_is_notice(command->type))
         take_notice(m, command);
-        return 0;
-    }
-    uint32_t slot = command->slot, end = slot + 1;
     if (command->type != BATS_COMMAND_RUN &&
-        command->type != BATS_COMMAND_CANCEL) {
-        slot = 0;
-        end = m->survey.platform.machines[command->machine].slots;
-    }
-    int rc = 0;
-    for (; rc == 0 && slot < end; slot++)
-        rc = tell(m, bats_master_worker(m, command->machine, slot), command,
-                  err);
-    return rc;
+        command->type != BATS_COMMAND_CANCEL)
+        return 0;
+    size_t i = bats_master_worker(m, command->machine, command->slot);
+    return command->type == BATS_COMMAND_RUN
+               ? run_task(m, i, command, err)
+               : bats_crew_say(
+                     &m->crew, i,
+                     BATS_SAY(BATS_MESSAGE_CANCEL, .u.task = command->task),
+                     err);
 }
 
 /* Tells ranks which of their results are on record, except those whose output

@@ -108,7 +108,6 @@ int bats_master_set_up(struct master *m, size_t i, struct bats_error *err)
         .share_index = m->survey.shares[rank].index,
         .share_count = m->survey.shares[rank].count,
         .output_path = path,
-        .max_output = o->max_output,
         .nice = (uint8_t)o->nice,
         .memfree = o->memfree,
         .workdir = o->workdir != NULL ? o->workdir : "",

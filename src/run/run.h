@@ -123,7 +123,6 @@ struct bats_run_options {
     int64_t memfree;            /* free bytes on a node required to start a
                                  * task */
     int64_t delay_us;           /* between the starts of two tasks */
-    int64_t max_output;         /* limit per task and stream, bytes; 0: none */
     int64_t deadline_us; /* wall clock, since 1970; 0: the engine's goal has
                           * it */
     /* Called once, after all checks and before the session is recorded; may

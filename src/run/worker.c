@@ -151,7 +151,6 @@ struct worker {
     bool is_ending;     /* no more tasks are executed */
     bool holds;         /* lines go with the results */
     bool is_gateway;
-    bool parked;
     bool prepares; /* the node has commands before its first task */
     bool leave;
     bool is_cut; /* leave: the gateway has lost the master */
@@ -216,7 +215,6 @@ static int fail(struct worker *w, const char *sentence, struct bats_error *err)
 {
     bats_executor_destroy(w->executor);
     w->executor = NULL;
-    w->parked = true;
     int rc = w->batch.n > 0 ? post_results(w, err) : 0;
     return rc < 0
                ? rc
@@ -228,7 +226,6 @@ static int set_up(struct worker *w, const struct bats_setup *setup,
                   struct bats_error *err)
 {
     struct bats_executor_sink sink = {w, collect_result, send_output};
-    w->parked = true;
     w->holds = setup->hold;
     w->beat_us = setup->beat_us;
     w->grace_ms = setup->grace_ms;
@@ -261,10 +258,6 @@ static int obey(struct worker *w, struct bats_message *message,
         return 0;
     case BATS_MESSAGE_LEASE:
         return bats_watchdog_prolong(message->u.age_us, err);
-    case BATS_MESSAGE_PARK:
-    case BATS_MESSAGE_UNPARK:
-        w->parked = message->type == BATS_MESSAGE_PARK;
-        return 0;
     case BATS_MESSAGE_STOP:
         w->leave = message->u.leave != BATS_LEAVE_NOT &&
                    message->u.leave != BATS_LEAVE_AGAIN;
@@ -334,10 +327,8 @@ static int send_due(struct worker *w, bool busy, int64_t *wait_us,
 
 static int64_t patience(struct worker *w, bool busy)
 {
-    int64_t max_us = busy        ? BATS_CLOCK_BUSY_US
-                     : w->parked ? BATS_CLOCK_PARKED_US
-                                 : BATS_CLOCK_IDLE_US;
-    max_us = w->look_us < max_us ? w->look_us : max_us;
+    int64_t max_us =
+        w->look_us < BATS_CLOCK_WORKER_US ? w->look_us : BATS_CLOCK_WORKER_US;
     /* MPI makes progress only when called. */
     if (bats_comm_unsent(w->comm) > 0)
         return bats_quiet_sleep_us(&w->quiet, true, BATS_CLOCK_MIN_US);
@@ -362,8 +353,7 @@ static int look_for_master(struct worker *w, struct bats_error *err)
         bats_deaths_ask();
     }
     bool died = !w->is_gateway && bats_deaths_known(0);
-    if (!died &&
-        (!bats_comm_serialized() || now_us - w->heard_us <= w->silence_us))
+    if (!died && now_us - w->heard_us <= w->silence_us)
         return 0;
     bats_comm_give_up();
     return bats_error_set(err, BATS_ESYS,
@@ -516,9 +506,7 @@ static void see_out(struct worker *w)
 
 static int say_hello(struct worker *w, struct bats_error *err)
 {
-    struct bats_hello hello = {.rank = (uint32_t)w->comm->rank,
-                               .age_us = bats_watchdog_age(),
-                               .kept_run = ""};
+    struct bats_hello hello = {.age_us = bats_watchdog_age(), .kept_run = ""};
     int rc = 0;
     if (w->kept.on && w->batch.n > 0)
         rc = kept_add(&w->kept, &w->results, err);
@@ -552,7 +540,6 @@ static void forget_master(struct worker *w)
         kept_drop(&w->kept, SIZE_MAX);
         w->batch.n = 0;
     }
-    w->parked = true;
     w->again = false;
 }
 
@@ -598,7 +585,7 @@ static struct worker beginner(struct bats_comm *comm, int64_t silence_us)
         .silence_us = silence_us,
         .heard_us = now_us,
         .looked_us = now_us,
-        .look_us = BATS_CLOCK_PARKED_US,
+        .look_us = BATS_CLOCK_WORKER_US,
         .beat_us = INT64_MAX,
         .ends_us = INT64_MAX,
     };
@@ -612,7 +599,8 @@ int bats_run_worker(int64_t silence_us, struct bats_error *err)
     if (rc < 0)
         return rc;
     bats_deaths_listen(comm->size);
-    struct worker w = beginner(comm, silence_us);
+    /* Over a stream of its own rank 0 has no heart: its end is seen. */
+    struct worker w = beginner(comm, comm->is_stream ? INT64_MAX : silence_us);
     rc = end(&w, work(&w, err), err);
     bats_comm_destroy(comm);
     return rc;

@@ -29,8 +29,8 @@ struct bats_usage {
     int64_t system_us;
     int64_t max_rss_kib; /* 0: unknown. It is less than that of this process,
                           * with which a child begins */
-    int64_t written[2];  /* bytes on standard output and error, kept or not; 0
-                          * if the task writes to the file itself */
+    int64_t written[2];  /* bytes on standard output and error; 0 if the task
+                          * writes to the file itself */
     int64_t begin, end;  /* BATS_OUTPUT_STREAM: where its output is in the file
                           * (exec/output/outfile.h) */
 };

@@ -14,7 +14,7 @@ done
 TMPDIR=/nonexistent OMPI_MCA_orte_tmpdir_base=/nonexistent verb run --help
 finds out --clusters --budget --window --policy --time-scale --seed --grace \
     --monitor --results --tag --joblog --json --quiet --dry-run \
-    --output --max-output --silence 'Exit codes' Examples \
+    --output --silence 'Exit codes' Examples \
     '--tail .*|migrate|soonest$'
 ok 'help is whole, goes to standard output, and does not start MPI'
 verb --version
@@ -100,7 +100,7 @@ refuses '/nonexistent/log' bag.txt --joblog /nonexistent/log
 refuses '/nonexistent/json' bag.txt --json /nonexistent/json
 refuses '/dev/null/there' bag.txt --results /dev/null/there
 refuses '/dev/null/there' bag.txt --output stream:/dev/null/there
-refuses '--max-output: ' bag.txt --max-output 0
+refuses '--memfree: ' bag.txt --memfree 0
 refuses '^bats-mpi: empty: ' empty
 ok 'mistakes are refused with exit 2'
 

@@ -109,8 +109,7 @@ static void come_in(void)
 /* With what the rank says are results of an earlier session, n bytes. */
 static void say_hello(uint32_t rank, const void *results, size_t n)
 {
-    struct bats_hello hello = {.rank = rank,
-                               .node = {.host = "node1", .partition = "fast"},
+    struct bats_hello hello = {.node = {.host = "node1", .partition = "fast"},
                                .kept_run = n > 0 ? "run" : "",
                                .results = results,
                                .n_results = n};
@@ -164,5 +163,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         bats_hub_job(comm, 1) != NULL)
         abort();
     bats_hub_drop(comm, job);
+    for (int rank = 1; rank <= MOST; rank++)
+        if (!bats_comm_is_gone(comm, rank))
+            abort();
     return 0;
 }

@@ -7,8 +7,7 @@ yes 'seq 3000 >&2; echo "cp: out.$BATS_TASK_ID: No space left" >&2; exit 1' |
     head -n 6 >bag
 printf '%s\n' 'kill -9 $$' 'echo fine >&2' >>bag
 
-for options in '--output lines' '--output stream' '--output none' '--results r' \
-    '--results l --max-output 1K'; do
+for options in '--output lines' '--output stream' '--output none' '--results r'; do
     rm -f bag.bats
     expect 1 bats 3 bag $options
     "$BATS_MPI" tasks --failed --json bag >json

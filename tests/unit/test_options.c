@@ -52,7 +52,7 @@ TEST(run_needs_nothing_but_a_bag)
     assert_true(set.run.sync_us == 100000 && set.run.sync_events == 1000);
     assert_null(set.clusters);
     assert_null(set.output);
-    assert_true(set.run.max_output == 0);
+    assert_true(set.run.memfree == 0);
 }
 
 TEST(every_option_of_run_arrives)
@@ -123,10 +123,10 @@ TEST(options_stand_anywhere_and_the_last_one_counts)
 
 TEST(output_says_where_it_goes)
 {
-    run_takes("--output stream --max-output 10M bag");
+    run_takes("--output stream --memfree 10M bag");
     assert_string_equal(set.output, "stream");
     assert_null(set.output_dir);
-    assert_true(set.run.max_output == 10485760);
+    assert_true(set.run.memfree == 10485760);
     run_takes("-o stream:a/b bag");
     assert_string_equal(set.output, "stream");
     assert_string_equal(set.output_dir, "a/b");
@@ -156,8 +156,7 @@ TEST(mistakes_are_named)
          "'bats-mpi status'?"},
         {"run", "--m a",
          "--m may mean --max-args, --max-replace-args, --machine, --minimize, "
-         "--monitor, --memory, --memory-limit, --memfree, "
-         "--max-output"},
+         "--monitor, --memory, --memory-limit, --memfree"},
         {"run", "a --budget", "--budget needs AMOUNT|P%|account"},
         {"run", "a -qb", "--budget needs AMOUNT|P%|account"},
         {"run", "--tag=yes a", "--tag takes no argument"},
@@ -217,8 +216,8 @@ TEST(values_are_read_strictly)
         "--budget lots",       "--window 5parsec",
         "--window 900000000h", "--grace -1",
         "--monitor 0",         "--silence 0",
-        "--results=",          "--max-output 0",
-        "--max-output 10MB",   "--output file",
+        "--results=",          "--memfree 0",
+        "--memfree 10MB",      "--output file",
         "--output stream:",    "--output lin",
         "--halt soon",         "--halt later,fail=1",
         "--halt soon,fail=0",  "--halt soon,fail=",
@@ -226,7 +225,7 @@ TEST(values_are_read_strictly)
         "--halt now,fail=-1",  "--halt now,fail=101%",
         "--halt now,done=1",   "--halt now,fail=1%%",
         "--halt never,fail=1", "--halt 5",
-        "--max-output -1"};
+        "--memfree -1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[128];
         snprintf(line, sizeof line, "%s bag", wrong[i]);

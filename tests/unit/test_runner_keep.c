@@ -1,17 +1,15 @@
-/* Output that the runner keeps: in its own files, in the task's, nowhere; and
- * the limit of what is kept. */
+/* Output that the runner keeps: in its own file, in the task's, nowhere. */
 #include <sys/resource.h>
 
 #include "exec/output/outfile.h"
 #include "helpers/runner_fixture.h"
 
-static void use(enum bats_output output, int64_t max)
+static void use(enum bats_output output)
 {
     replace_runner(
         (struct bats_runner_options){.output = output,
                                      .results_dir = "results",
                                      .stream_prefix = "deep/stream-r-1",
-                                     .max_output = max,
                                      .grace_ms = 3600000});
 }
 
@@ -50,7 +48,7 @@ static void holds(const char *name, const char *text)
 
 TEST_WITH(a_stream_file_has_the_bytes_as_they_are, set_up, tear_down)
 {
-    use(BATS_OUTPUT_STREAM, 0);
+    use(BATS_OUTPUT_STREAM);
     struct bats_usage usage =
         run("printf 'one\\ntwo'; printf bad >&2; exit 3").usage;
     assert_string_equal(kept(&usage, 1), "one\ntwo");
@@ -65,95 +63,31 @@ TEST_WITH(a_stream_file_has_the_bytes_as_they_are, set_up, tear_down)
 
 TEST_WITH(none_drops_it, set_up, tear_down)
 {
-    use(BATS_OUTPUT_NONE, 0);
+    use(BATS_OUTPUT_NONE);
     assert_int_equal(run("seq 100000; seq 9 >&2; exit 4").usage.exit_status,
                      4);
     assert_string_equal(output(1), "");
     assert_int_equal(system("test -z \"$(ls)\""), 0);
 }
 
-#define MARK "[bats-mpi: output truncated at 8]\n"
-
-static const struct {
-    const char *command;
-    const char *kept;
-} cuts[] = {
-    {"printf 1234567", "1234567"},
-    {"printf 12345678", "12345678"},
-    {"printf '1234567\\n'", "1234567\n"},
-    {"printf 123456789", "12345678\n" MARK},
-    {"printf '1234567\\n9'", "1234567\n" MARK},
-    {"printf '1\\n2345\\n789\\nab\\n'", "1\n2345\n7\n" MARK},
-    {"printf 1234; sleep 0.05; printf 5678; sleep 0.05; printf 9; echo x",
-     "12345678\n" MARK},
-    {"head -c 5000000 /dev/zero | tr '\\0' x", "xxxxxxxx\n" MARK},
-};
-
-TEST_WITH(the_cut_is_exact_and_marked, set_up, tear_down)
-{
-    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
-        char expected[100];
-        assert_int_equal(system("rm -rf deep results"), 0);
-        use(BATS_OUTPUT_STREAM, 8);
-        struct bats_usage usage = run(cuts[i].command).usage;
-        assert_int_equal(usage.exit_status, 0);
-        assert_string_equal(kept(&usage, 1), cuts[i].kept);
-        use(BATS_OUTPUT_RESULTS, 8);
-        assert_int_equal(run(cuts[i].command).usage.exit_status, 0);
-        holds("results/7/stdout", cuts[i].kept);
-        holds("results/7/stderr", "");
-        use(BATS_OUTPUT_LINES, 8);
-        assert_int_equal(run(cuts[i].command).usage.exit_status, 0);
-        /* Lines are whole ones. */
-        size_t n = strlen(cuts[i].kept);
-        snprintf(expected, sizeof expected, "%s%s", cuts[i].kept,
-                 cuts[i].kept[n - 1] == '\n' ? "" : "\n");
-        assert_string_equal(output(1), expected);
-    }
-}
-
-TEST_WITH(each_stream_has_the_limit_for_itself, set_up, tear_down)
-{
-    use(BATS_OUTPUT_LINES, 2048);
-    run("seq 1000; echo fine >&2");
-    assert_string_equal(output(2), "fine\n");
-    assert_true(f->n[1] > 2048 && f->n[1] < 2048 + 60);
-    assert_non_null(strstr(output(1), "truncated at 2K]\n"));
-    run("echo fine; seq 1000 >&2");
-    assert_string_equal(output(1), "fine\n");
-    assert_non_null(strstr(output(2), "truncated at 2K]\n"));
-}
-
-TEST_WITH(what_was_cut_is_counted, set_up, tear_down)
-{
-    use(BATS_OUTPUT_STREAM, 8);
-    struct bats_usage usage = run("head -c 5000000 /dev/zero").usage;
-    assert_true(usage.written[0] == 5000000);
-    assert_true(usage.end < 200);
-}
-
 /* A limit on the size of files stands for a full disk. */
 TEST_WITH(a_full_disk_is_an_error, set_up, tear_down)
 {
-    static const enum bats_output outputs[] = {BATS_OUTPUT_STREAM,
-                                               BATS_OUTPUT_RESULTS};
+    struct bats_runner_result result;
     struct rlimit old, limit;
+    int rc;
     signal(SIGXFSZ, SIG_IGN);
-    for (size_t i = 0; i < 2; i++) {
-        struct bats_runner_result result;
-        int rc;
-        use(outputs[i], 1 << 30);
-        assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-        limit = old;
-        limit.rlim_cur = 100000;
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-        start("head -c 1000000 /dev/zero");
-        while ((rc = bats_runner_poll(f->runner, AN_HOUR, &result, &err)) == 0)
-            ;
-        setrlimit(RLIMIT_FSIZE, &old);
-        assert_int_equal(rc, BATS_ESYS);
-        assert_non_null(strstr(err.text, "File too large"));
-    }
+    use(BATS_OUTPUT_STREAM);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    limit = old;
+    limit.rlim_cur = 100000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    start("head -c 1000000 /dev/zero");
+    while ((rc = bats_runner_poll(f->runner, AN_HOUR, &result, &err)) == 0)
+        ;
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_int_equal(rc, BATS_ESYS);
+    assert_non_null(strstr(err.text, "File too large"));
     signal(SIGXFSZ, SIG_DFL);
 }
 
@@ -169,22 +103,20 @@ static void run_attempt(uint32_t attempt, bool is_replica, const char *command)
 
 TEST_WITH(a_copy_writes_apart_until_it_is_the_result, set_up, tear_down)
 {
-    for (int64_t max = 0; max < 1000; max += 500) { /* files, and pipes */
-        use(BATS_OUTPUT_RESULTS, max);
-        run_attempt(1, false, "echo original; echo o >&2");
-        run_attempt(2, true, "echo first copy");
-        run_attempt(3, true, "echo second copy; echo s >&2");
-        holds("results/7/stdout", "original\n");
-        holds("results/7/stdout.2", "first copy\n");
-        assert_ok(bats_runner_settle(f->runner, 6, 2, false, &err));
-        assert_int_equal(access("results/7/stdout.2", F_OK), -1);
-        assert_int_equal(access("results/7/stderr.2", F_OK), -1);
-        holds("results/7/stdout", "original\n");
-        assert_ok(bats_runner_settle(f->runner, 6, 3, true, &err));
-        holds("results/7/stdout", "second copy\n");
-        holds("results/7/stderr", "s\n");
-        assert_int_equal(access("results/7/stdout.3", F_OK), -1);
-    }
+    use(BATS_OUTPUT_RESULTS);
+    run_attempt(1, false, "echo original; echo o >&2");
+    run_attempt(2, true, "echo first copy");
+    run_attempt(3, true, "echo second copy; echo s >&2");
+    holds("results/7/stdout", "original\n");
+    holds("results/7/stdout.2", "first copy\n");
+    assert_ok(bats_runner_settle(f->runner, 6, 2, false, &err));
+    assert_int_equal(access("results/7/stdout.2", F_OK), -1);
+    assert_int_equal(access("results/7/stderr.2", F_OK), -1);
+    holds("results/7/stdout", "original\n");
+    assert_ok(bats_runner_settle(f->runner, 6, 3, true, &err));
+    holds("results/7/stdout", "second copy\n");
+    holds("results/7/stderr", "s\n");
+    assert_int_equal(access("results/7/stdout.3", F_OK), -1);
     run_attempt(4, true, NULL); /* a built-in task has no files */
     assert_ok(bats_runner_settle(f->runner, 6, 4, true, &err));
     holds("results/7/stdout", "second copy\n");

@@ -9,13 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bats/units.h"
 #include "exec/output/outfile.h"
 #include "util/complaint.h"
 
 #define FIRST_SIZE ((size_t)64 * 1024) /* capacity of a pipe */
 #define KEPT BATS_COMPLAINT_BYTES
-#define SPARE ((size_t)128) /* for a newline and the mark */
+#define SPARE ((size_t)1) /* for a newline */
 
 /* The pipe that carries standard output or error, and the bytes that are not
  * passed on yet. If complete lines are passed on, no newline is in the buffer
@@ -26,8 +25,6 @@ struct stream {
     char *bytes;
     size_t n, capacity; /* the buffer is larger by SPARE */
     int64_t total;      /* bytes written by the task */
-    char last;          /* last kept byte */
-    bool cut;           /* the mark has been added */
     bool blocked;       /* the taker said "not now" */
 };
 
@@ -142,7 +139,7 @@ static void name_file(char path[PATH_MAX], int n, int i, uint32_t apart)
                  (unsigned long long)apart);
 }
 
-/* Opens the files, empty; they can also be read. */
+/* Opens the files, empty. Their ends are read if the task fails. */
 static int open_results(struct bats_outlet *o, const char *own, uint32_t task,
                         uint32_t apart, struct bats_error *err)
 {
@@ -192,41 +189,14 @@ static int settle_results(const char *dir, uint32_t task, uint32_t apart,
 
 /* ---- from the pipe to the destination ---- */
 
-static void write_results(struct bats_outlet *o, int i, const char *bytes,
-                          size_t n)
-{
-    while (n > 0 && o->error.code == 0) {
-        ssize_t done = write(o->files[i], bytes, n);
-        if (done > 0) {
-            bytes += done;
-            n -= (size_t)done;
-        } else if (done == 0 || errno != EINTR) {
-            bats_error_set(&o->error, BATS_ESYS,
-                           "%.300s/%llu: cannot write the output of this "
-                           "task: %s",
-                           o->results_dir, (unsigned long long)o->task + 1,
-                           strerror(errno));
-        }
-    }
-}
-
 /* False: "not now". Failures are reported later. */
 static bool pass_on(struct bats_outlet *o, int i, const char *bytes, size_t n)
 {
-    switch (o->options->output) {
-    case BATS_OUTPUT_LINES:
+    if (o->options->output == BATS_OUTPUT_LINES)
         return o->options->lines(o->options->context, o->task, i + 1, bytes,
                                  n);
-    case BATS_OUTPUT_STREAM:
-        if (o->error.code == 0)
-            bats_outfile_add(o->file, i + 1, bytes, n, &o->error);
-        break;
-    case BATS_OUTPUT_RESULTS:
-        write_results(o, i, bytes, n);
-        break;
-    case BATS_OUTPUT_NONE:
-        break;
-    }
+    if (o->options->output == BATS_OUTPUT_STREAM && o->error.code == 0)
+        bats_outfile_add(o->file, i + 1, bytes, n, &o->error);
     return true;
 }
 
@@ -268,28 +238,6 @@ static void deliver(struct bats_outlet *o, int i)
     }
 }
 
-/* `got` new bytes are in the buffer: keeps those within the limit. */
-static void keep(struct bats_outlet *o, int i, size_t got)
-{
-    struct stream *s = &o->stream[i];
-    int64_t limit = o->options->max_output, left = limit - s->total;
-    char size[BATS_UNITS_TEXT];
-    s->total += (int64_t)got;
-    if (i == 1)
-        add_last(o, s->bytes + s->n, got);
-    if (limit > 0 && (int64_t)got > left)
-        got = left > 0 ? (size_t)left : 0;
-    s->n += got;
-    if (got > 0)
-        s->last = s->bytes[s->n - 1];
-    if (limit == 0 || s->total <= limit || s->cut)
-        return;
-    s->cut = true;
-    s->n += (size_t)snprintf(s->bytes + s->n, SPARE, "%s" BATS_OUTLET_MARK,
-                             s->last == '\n' ? "" : "\n",
-                             bats_size_format(size, limit));
-}
-
 /* Reads once and passes the bytes on; false if there were none. */
 static bool read_once(struct bats_outlet *o, int i)
 {
@@ -300,7 +248,10 @@ static bool read_once(struct bats_outlet *o, int i)
     while (got < 0 && errno == EINTR);
     if (got <= 0)
         return false;
-    keep(o, i, (size_t)got);
+    if (i == 1)
+        add_last(o, s->bytes + s->n, (size_t)got);
+    s->total += got;
+    s->n += (size_t)got;
     deliver(o, i);
     return true;
 }
@@ -321,8 +272,7 @@ static int open_pipe(struct bats_outlet *o, int i, struct bats_error *err)
     s->out = ends[1];
     s->n = 0;
     s->total = 0;
-    s->last = '\n';
-    s->cut = s->blocked = false;
+    s->blocked = false;
     return 0;
 }
 
@@ -356,21 +306,16 @@ static int open_streams(struct bats_outlet *o,
                         struct bats_error *err)
 {
     enum bats_output output = o->options->output;
-    int rc = 0;
     if (task->is_aside)
         return keep_file(o, fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3),
                          "standard error", err);
     if (output == BATS_OUTPUT_RESULTS)
-        rc = open_results(o, own_directory(o, task), task->task,
-                          task->is_replica ? task->attempt : 0, err);
-    else if (output == BATS_OUTPUT_NONE)
-        rc = keep_file(o, open("/dev/null", O_WRONLY | O_CLOEXEC), "/dev/null",
-                       err);
-    if (rc < 0 ||
-        (output == BATS_OUTPUT_RESULTS && o->options->max_output == 0))
-        return rc;
-    if (output != BATS_OUTPUT_NONE)
-        rc = open_pipe(o, 0, err);
+        return open_results(o, own_directory(o, task), task->task,
+                            task->is_replica ? task->attempt : 0, err);
+    int rc = output == BATS_OUTPUT_NONE
+                 ? keep_file(o, open("/dev/null", O_WRONLY | O_CLOEXEC),
+                             "/dev/null", err)
+                 : open_pipe(o, 0, err);
     return rc < 0 ? rc : open_pipe(o, 1, err);
 }
 

@@ -2,18 +2,16 @@
  * outlet: passes the output of tasks to its destination.
  *
  * Layer: exec, private to the runner. Model: a task writes to two pipes. The
- * bytes are passed on as lines, or written into the worker's outfile or into
- * the task's own files (--results). The task gets the file itself only if the
- * bytes need no processing (--results without a limit). In any case the last
- * bytes on standard error are kept for the result.
+ * bytes are passed on as lines, or written into the worker's outfile. With
+ * --results the task writes to files of its own. In any case the last bytes on
+ * standard error are kept for the result.
  *
  * The outlet keeps its own write ends open while the task lives, so the pipes
  * never report an end of file. After the end of the task their contents are
  * read; another process that still holds a pipe cannot delay the result.
  *
- * Bytes beyond the limit are read, counted and dropped; one line marks the cut
- * (BATS_OUTLET_MARK). A failure to write is remembered, and reported by
- * bats_outlet_take, _drain and _finish; later output of the task is dropped.
+ * A failure to write is remembered, and reported by bats_outlet_take, _drain
+ * and _finish; later output of the task is dropped.
  *
  * With --results the files of a task are DIR/<task + 1>/stdout and stderr, or
  * in the directory of its own that BATS_RESULTS in its environment names. A
@@ -32,9 +30,6 @@
 
 /* Longest line that is passed on, with its newline. */
 #define BATS_OUTLET_LINE ((size_t)1 << 20)
-
-/* The line at the cut; %s is the limit as bats_size_format writes it. */
-#define BATS_OUTLET_MARK "[bats-mpi: output truncated at %s]\n"
 
 struct bats_outlet; /* opaque */
 

@@ -37,9 +37,6 @@ struct bats_runner_options {
     const char *stream_prefix; /* BATS_OUTPUT_STREAM: the file's name without
                                 * .out */
     const char *workdir;       /* of tasks; NULL: that of this process */
-    int64_t max_output; /* bytes to keep of a task's standard output, and of
-                         * its standard error; a line marks the cut; 0: no
-                         * limit */
     double speed;       /* of the cluster, for emulation; 1 = real speed. Below
                          * 1, a duty cycle slows processes (pace.h), but not
                          * built-in sleeps */

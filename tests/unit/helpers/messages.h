@@ -6,7 +6,7 @@
 #include "proto/proto.h"
 
 /* Types are numbers from 1 to this. */
-#define KINDS 18
+#define KINDS 16
 
 static const struct bats_assign assigns[] = {
     {0, 1, 0, false, 0, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7, "f\0g", 4,
@@ -39,8 +39,7 @@ static const struct bats_task_result results[] = {
      .to_come = {INT64_MAX, 1}}};
 
 static const struct bats_message messages[KINDS + 1] = {
-    [BATS_MESSAGE_HELLO].u.hello = {.rank = 7,
-                                    .node = {.pid = 4711,
+    [BATS_MESSAGE_HELLO].u.hello = {.node = {.pid = 4711,
                                              .pid_space = 0x1122334455667788,
                                              .host = "node7",
                                              .partition = "fast",
@@ -72,7 +71,6 @@ static const struct bats_message messages[KINDS + 1] = {
                                     .bind = 1,
                                     .share_index = 6,
                                     .share_count = 7,
-                                    .max_output = 4096,
                                     .nice = 19,
                                     .memfree = 1 << 30,
                                     .workdir = "/there",
