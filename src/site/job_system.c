@@ -244,16 +244,27 @@ int bats_job_system_bills(const struct bats_batch_system *system,
 }
 
 int bats_job_system_cancel(const struct bats_batch_system *system,
-                           const char *name, const char *id,
+                           const char *name, const struct bats_job_view *list,
+                           size_t n_list, const bool *is_spared,
                            struct bats_error *err)
 {
     struct bats_argv argv = {0};
-    char *answer;
-    system->jobs->cancel(name, &id, 1, &argv);
-    int rc = bats_query(&argv, NULL, &answer, err);
-    if (rc == 0)
-        free(answer);
-    return rc;
+    const char **ids = calloc(n_list + 1, sizeof *ids);
+    char *answer = NULL;
+    size_t n = 0;
+    if (ids == NULL)
+        return bats_no_memory(err);
+    for (size_t i = 0; i < n_list; i++)
+        if (list[i].phase != BATS_JOB_ENDED && !(is_spared && is_spared[i]))
+            ids[n++] = list[i].id;
+    int rc = 0;
+    if (n > 0) {
+        system->jobs->cancel(name, ids, n, &argv);
+        rc = bats_query(&argv, NULL, &answer, err);
+    }
+    free(answer);
+    free(ids);
+    return rc < 0 ? rc : (int)n;
 }
 
 int bats_job_system_nodes(const struct bats_batch_system *system,
@@ -279,7 +290,8 @@ static int ask_rate(const struct bats_batch_system *system,
                     struct bats_error *err)
 {
     struct bats_argv argv = {0};
-    char *script = NULL, *answer, id[BATS_JOB_ID];
+    char *script = NULL, *answer;
+    struct bats_job_view job = {.phase = BATS_JOB_WAITS};
     struct bats_job_request held = *request;
     held.held = true;
     system->jobs->submit(&held, &argv, &script);
@@ -289,17 +301,19 @@ static int ask_rate(const struct bats_batch_system *system,
     free(script);
     if (rc < 0)
         return rc;
-    rc = bats_job_number(system, answer, id, err);
+    rc = bats_job_number(system, answer, job.id, err);
     free(answer);
     if (rc < 0)
         return rc;
-    rc = system->jobs->price(id, rate, whole, partition, err);
+    rc = system->jobs->price(job.id, rate, whole, partition, err);
     if (rc == 0 && *rate < 0)
         rc = bats_error_set(err, BATS_ESYS,
                             "%s does not say what job %s will be billed",
-                            system->name, id);
+                            system->name, job.id);
     struct bats_error why;
-    if (bats_job_system_cancel(system, request->name, id, &why) < 0 && rc == 0)
+    if (bats_job_system_cancel(system, request->name, &job, 1, NULL, &why) <
+            0 &&
+        rc == 0)
         rc = bats_error_set(err, BATS_ESYS, "%s", why.text);
     return rc;
 }
@@ -326,9 +340,8 @@ int bats_job_system_clear(const struct bats_batch_system *system,
     struct bats_job_view *list;
     size_t n;
     int rc = bats_job_system_list(system, name, &list, &n, err);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        if (list[i].phase != BATS_JOB_ENDED)
-            rc = bats_job_system_cancel(system, name, list[i].id, err);
+    if (rc == 0)
+        rc = bats_job_system_cancel(system, name, list, n, NULL, err);
     free(list);
-    return rc;
+    return rc < 0 ? rc : 0;
 }

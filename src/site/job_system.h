@@ -67,9 +67,11 @@ bool bats_job_is_billed(const struct bats_job_bill *bill, const char *name,
 bool bats_job_bill_is_final(const struct bats_job_bill *bill,
                             const struct bats_job_view *job);
 
-/* Cancels the job with this number. */
+/* Cancels those jobs of the list that have not ended and are not spared (NULL:
+ * none is), with one command. Returns their number. */
 int bats_job_system_cancel(const struct bats_batch_system *system,
-                           const char *name, const char *id,
+                           const char *name, const struct bats_job_view *list,
+                           size_t n, const bool *is_spared,
                            struct bats_error *err);
 
 /* The bill for the time from start to end in `view`, but not beyond now: for

@@ -17,7 +17,9 @@
 #define SAY_US 30000000       /* delay of bills before it is first mentioned */
 /* time after which the accounting is not asked any more */
 #define BILL_US 600000000
-/* time after which no accounting knows an element that has never begun */
+#define FORGOTTEN_US SAY_US /* the same for a job that was forgotten */
+/* time after which no accounting knows an element that has never begun: had it,
+ * lists would show its end */
 #define LATE_S 5
 #define AT_ONCE 100 /* jobs that one command cancels */
 /* lists in a row without a job before it is gone */
@@ -31,9 +33,12 @@ struct job {
     int64_t sent_us; /* start of the submission; 0: by an earlier session */
     int64_t submitted_us;
     int64_t cancel_us; /* when to cancel the job; 0: never */
+    int64_t listed_us; /* last list with it, or the answer to its submission */
     int64_t ended_us;
-    uint32_t missed; /* lists without the job */
-    bool seen;       /* in the current list */
+    uint32_t missed;   /* lists without the job */
+    bool seen;         /* in the current list */
+    bool is_forgotten; /* missed although ended jobs stay in the list */
+    bool is_known;     /* to the accounting */
     uint32_t number; /* number of the job at its place; outlives the job */
 };
 
@@ -123,13 +128,18 @@ static void end(struct bats_queue *j, uint32_t place)
         bill(j, place, 0);
 }
 
-/* The list no longer shows the job, and never has shown its end. */
+/* The list no longer shows the job, and never has shown its end. Where it would
+ * still show a job that has ended, the system has lost this one: then the
+ * accounting never learns its end. */
 static void lose(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
     int64_t now_s = (int64_t)time(NULL);
     if (job->is.end_s == 0 || job->is.end_s > now_s)
         job->is.end_s = now_s;
+    job->missed = LISTS_MISSED;
+    job->is_forgotten =
+        j->list_us - job->listed_us < j->o.rules.keeps_s * 1000000;
     end(j, place);
 }
 
@@ -163,6 +173,7 @@ static void update(struct bats_queue *j, uint32_t place,
         name_job(j, place, view->id);
     struct bats_job_view before = job->is;
     job->missed = 0;
+    job->listed_us = j->list_us;
     job->is = *view;
     if (view->rate < 0)
         job->is.rate = before.rate;
@@ -232,6 +243,7 @@ void bats_queue_adopt(struct bats_queue *j, uint32_t place,
     *job = (struct job){.state = QUEUED,
                         .is = *view,
                         .submitted_us = bats_now_us(CLOCK_MONOTONIC)};
+    job->listed_us = job->submitted_us;
     j->n++;
 }
 
@@ -330,7 +342,7 @@ static void submitted(struct bats_queue *j, int rc, const char *answer,
         struct job *job = &j->jobs[j->place + i];
         job->state = UNSURE;
         job->missed = 0;
-        job->submitted_us = now_us;
+        job->submitted_us = job->listed_us = now_us;
         if (rc == 0 && j->n_sent > 1)
             snprintf(element, sizeof element, "%s_%lu", id, (unsigned long)i);
         if (rc == 0)
@@ -452,21 +464,25 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
         for (uint32_t i = 0; i < j->o.n; i++)
             if (j->jobs[i].state == ENDED &&
                 bats_job_is_billed(&b, j->o.name, j->jobs[i].is.id,
-                                   j->jobs[i].is.submit_s) &&
-                bats_job_bill_is_final(&b, &j->jobs[i].is)) {
-                bill(j, i, bats_job_bill(b.rate, b.seconds));
+                                   j->jobs[i].is.submit_s)) {
+                j->jobs[i].is_known = true;
+                if (bats_job_bill_is_final(&b, &j->jobs[i].is))
+                    bill(j, i, bats_job_bill(b.rate, b.seconds));
                 break;
             }
     for (uint32_t i = 0; i < j->o.n; i++) {
         const struct job *job = &j->jobs[i];
         int64_t late_us = now_us - job->ended_us;
         int64_t late_s = j->o.rules.late_s;
-        if (late_s == 0 && strchr(job->is.id, '_') != NULL)
+        if (late_s == 0 && (job->missed == 0 || job->is_forgotten) &&
+            strchr(job->is.id, '_') != NULL)
             late_s = LATE_S;
         if (rc > 0 && job->state == ENDED && job->is.start_s == 0 &&
+            !job->is_known &&
             late_s > 0 && late_us > late_s * 1000000)
             bill(j, i, 0); /* it has never begun */
-        if (job->state != ENDED || late_us < BILL_US)
+        if (job->state != ENDED ||
+            late_us < (rc > 0 && job->is_forgotten ? FORGOTTEN_US : BILL_US))
             continue;
         say(j,
             "the accounting of %s does not know the end of job %s: it is "

@@ -31,8 +31,9 @@
  * The bill comes from the system's accounting, once it knows the job's end.
  * Without accounting, or if the end stays unknown for ten minutes, the bill is
  * the time from start to end in the list, at the job's rate; if the job is not
- * in the list any more, the time until it was missed. A run that waits for
- * bills says so.
+ * in the list any more, the time until it was missed. That is so after half a
+ * minute if the list would still show a job that has ended: the controller has
+ * died, and forgotten it. A run that waits for bills says so.
  */
 #ifndef BATS_SITE_QUEUE_H
 #define BATS_SITE_QUEUE_H

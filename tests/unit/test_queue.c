@@ -101,7 +101,8 @@ static int tear_down(void **state)
 static struct bats_queue_options options(bool accounts)
 {
     return (struct bats_queue_options){.system = &bats_slurm,
-                                       .rules.accounts = accounts,
+                                       .rules = {.accounts = accounts,
+                                                 .keeps_s = 300},
                                        .name = "bats-test",
                                        .requests = b->requests,
                                        .tag = "1",
@@ -400,6 +401,37 @@ TEST(a_bill_that_never_comes_is_the_time_held)
     assert_int_equal(b->n[BATS_QUEUE_BILLED], 0);
     pass(200 * SECONDS);
     billed(1, 1000000);
+}
+
+/* slurmctld was killed, and does not know a job any more that it had shown to
+ * run. It would show its end for five minutes, had it seen that. */
+TEST(a_job_that_was_forgotten_is_billed_after_half_a_minute)
+{
+    set_up(true);
+    submit(0);
+    lists(0, "17", "RUNNING", "None", "1000", "1060", "billing=100");
+    says("sacct", 0, "17|RUNNING|900|Unknown|66|billing=100|bats-test");
+    pass(30 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_RUNS], 1);
+    says("squeue", 0, "");
+    pass(90 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
+    billed(1, 1666667); /* until 1060 at most */
+}
+
+/* The accounting knows an element that no list has shown: it has begun, and is
+ * not billed as one that has not. */
+TEST(an_element_that_the_accounting_knows_has_begun)
+{
+    set_up_together(500);
+    for (uint32_t i = 0; i < 2; i++)
+        bats_queue_submit(b->queue, i);
+    pass(SECONDS);
+    says("sacct", 0, "17_1|RUNNING|900|Unknown|66|billing=100|bats-test");
+    pass(28 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_ENDED], 2);
+    billed(1, 0);
+    assert_string_equal(b->last[BATS_QUEUE_BILLED].id, "17_0");
 }
 
 /* As Slurm 22.05 shows a job that ended while slurmdbd was away: the time goes

@@ -128,18 +128,6 @@ static bats_money take_over(struct bats_alloc *a, struct earlier *e,
     return held;
 }
 
-static int end_others(struct bats_alloc *a, const struct earlier *e)
-{
-    int n = 0;
-    for (size_t k = 0; k < e->n; k++)
-        if (e->list[k].phase != BATS_JOB_ENDED && !e->is_taken[k]) {
-            bats_must(bats_job_system_cancel(a->system, a->name, e->list[k].id,
-                                             &bats_why));
-            n++;
-        }
-    return n;
-}
-
 /* ---- bills ---- */
 
 /* Asks for bills; returns those without a charge. If the accounting learns of
@@ -219,7 +207,8 @@ static bats_money settle(struct bats_alloc *a, struct earlier *e,
     for (;;) {
         look(a, e);
         *held = take_over(a, e, room);
-        if (end_others(a, e) == 0)
+        if (bats_must(bats_job_system_cancel(a->system, a->name, e->list, e->n,
+                                             e->is_taken, &bats_why)) == 0)
             break;
         if (bats_now_us(CLOCK_MONOTONIC) >= end_us)
             bats_die(BATS_ESYS,
