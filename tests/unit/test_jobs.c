@@ -398,22 +398,24 @@ TEST(where_money_is_short_some_jobs_leave_before_the_others)
 }
 
 /* Two jobs for four tasks, which are told to stop ten minutes before the end.
- * Each holds 1.05 for its second task, not 1.5: 4.2 pay both at a time. */
+ * Its second task needs 1.05, not 1.5, of a job, and of the other one a third
+ * more, as runtimes may vary: 4.5 pay both at a time. */
 TEST(no_time_to_stop_is_held_for_tasks_that_end_before)
 {
-    prepare_leases(4, 4, 42 * BATS_UNIT / 10);
+    prepare_leases(4, 4, 45 * BATS_UNIT / 10);
     w->o.sched.billing.lease = 30 * BATS_MINUTE;
     w->o.sched.preempt_lead = 10 * BATS_MINUTE;
     play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->makespan, 2 * TASK);
 }
 
-/* Four jobs have done a task each, for 4 of 7.5, and hold 0.75 each for a lease
- * and their ends. The last two tasks take 1.55, so two jobs wait until the
- * others are billed. */
+/* Four jobs have done a task each, for 4 of 7.75, and hold 0.8 each for a lease
+ * and their ends. The last two tasks take 1.55 and a fifth, as runtimes may
+ * vary, so two jobs wait until the others are billed. */
 TEST(an_idle_job_waits_for_the_bills_that_pay_its_task)
 {
-    prepare_leases(6, MACHINES, 75 * BATS_UNIT / 10);
+    prepare_leases(6, MACHINES, 775 * BATS_UNIT / 100);
+    w->o.sched.billing.lease = 6 * BATS_MINUTE;
     w->o.sched.billing.overrun = 10 * BATS_MINUTE;
     w->o.bill = BATS_SECOND;
     play_jobs_to(BATS_FINISH_ALL_DONE);

@@ -27,9 +27,9 @@ static const struct {
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x4fa06a361832a9b3)},
     [KIND_NOTICE] = {"notice", UINT64_C(0x5a43142478b21d86)},
     [KIND_SECOND] = {"second", UINT64_C(0x2aa88a1b9c2d1867)},
-    [KIND_JOB] = {"job", UINT64_C(0xda143c2aea5b62ed)},
+    [KIND_JOB] = {"job", UINT64_C(0x23c1c0129a456cff)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x8a152b0858edc18d)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x3ac8a2e824b07b69)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x0009940bd8f37772)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

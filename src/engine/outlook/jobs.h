@@ -25,17 +25,18 @@
  *
  * of money that no job has cost yet. The time includes that in which the task
  * would be told to stop, unless it ends for sure before: no task has taken
- * longer. A task begins if the money suffices for what all jobs with tasks
- * need, and it too. So all jobs work until the money is short, and then ever
- * fewer: an idle job that cannot begin is given back, which frees the money for
- * its end. It waits for the bills of jobs that have ended if they free enough
- * for it, and where tasks cost more, jobs leave first.
+ * longer. Runtimes vary, and each that turns out longer would take the money of
+ * another one's end: a task cut off is paid for nothing. So the sum for all jobs
+ * grows by the runtimes' spread (forecast_spread). A task begins if the money
+ * suffices for that sum, and for its own end. So all jobs work until the money
+ * is short, and then ever fewer: an idle job that cannot begin is given back,
+ * which frees the money for its end. It waits for the bills of jobs that have
+ * ended if the money then pays one more task for each job.
  *
- * One more job is requested if the money pays one more task for each job, and
- * before that the time reserved for a start: otherwise it would leave too soon.
- * While no runtime is known, a task is expected to cost half of its share of
- * the money. A cluster where tasks cost more than their share gets none if they
- * cost less elsewhere.
+ * One more job is requested if the money pays one more task for each job, its
+ * own too, and its start. While no runtime is known, a task is expected to cost
+ * a third of its share of the money. A cluster where tasks cost more than their
+ * share gets none if they cost less elsewhere.
  *
  * Leases are full as long as the money pays that for all jobs. Then they end
  * with the tasks.

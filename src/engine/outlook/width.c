@@ -11,9 +11,6 @@
 #define SURE 1.05
 /* Time until its result has arrived, and its slot runs the next one. */
 #define MARGIN BATS_SECOND
-/* Time from the end of a job to its bill. */
-#define WAIT (2 * BATS_SECOND)
-
 static bool is_limited(const struct state *s)
 {
     return width_matters(s) && s->money.ledger.budget != BATS_UNLIMITED;
@@ -46,16 +43,6 @@ static double unspent(const struct state *s)
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (has_begun(s, i))
             money -= spent(s, i);
-    return money;
-}
-
-/* Money that will be free when jobs that have ended are billed. */
-static double coming(const struct state *s)
-{
-    double money = 0;
-    for (uint32_t i = 0; i < s->n_machines; i++)
-        if (has_begun(s, i) && !machine_is_held(&s->machines[i]))
-            money += (double)job_held(s, i) - spent(s, i);
     return money;
 }
 
@@ -120,15 +107,15 @@ static double time_of(const struct state *s, uint32_t id)
     return time_for_all(s, id, false);
 }
 
-/* The same for a task that begins now. If no runtime is known, it is what half of
- * its share pays: the rest is for starts and ends, which a bag of few tasks on as
- * many slots has to pay for all of them. */
+/* The same for a task that begins now. If no runtime is known, it is what a third
+ * of its share pays: the rest is for starts and ends, which a bag of few tasks on
+ * as many slots has to pay for all of them. */
 static double time_of_next(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
     double mean = cluster_mean(c);
     if (mean == 0)
-        mean = share(s) / 2 * cluster_slots(c) / needs_width(s) /
+        mean = share(s) / 3 * cluster_slots(c) / needs_width(s) /
                cluster_rate(s, cluster);
     return time_for(s, cluster, 0, mean, false);
 }
@@ -159,69 +146,24 @@ static double cost_of(const struct state *s, size_t cluster, double time)
            cluster_rate(s, cluster);
 }
 
-/* For a task that begins now. */
-static double cost_of_next(const struct state *s, size_t cluster)
-{
-    return cost_of(s, cluster, time_of_next(s, cluster));
-}
-
-/* Money for the time that all jobs but one need beyond their leases. */
-static double beyond_leases(const struct state *s, uint32_t but)
-{
-    double cost = 0;
-    for (uint32_t i = 0; i < s->n_held; i++) {
-        uint32_t id = s->held[i];
-        if (id != but)
-            cost += larger(time_of(s, id) - time_left(s, id), 0) *
-                    cluster_rate(s, s->machines[id].cluster);
-    }
-    return cost;
-}
-
 /* Money until the tasks of all jobs but one have ended, and the first ones of
- * those that are asked for. */
-static double need(const struct state *s, uint32_t but)
+ * those that are asked for; with `more`: until each job has done one more, too.
+ * Runtimes vary, and those that are known first are the short ones. */
+static double need(const struct state *s, uint32_t but, bool more)
 {
     double cost = 0;
-    for (uint32_t i = 0; i < s->n_held; i++) {
-        uint32_t id = s->held[i];
-        if (id != but && s->machines[id].n_busy > 0)
-            cost += cost_of(s, s->machines[id].cluster, time_of(s, id));
-    }
-    for (size_t i = 0; i < s->n_clusters; i++)
-        if (s->clusters[i].n_asked > 0)
-            cost += s->clusters[i].n_asked * cost_of_next(s, i);
-    return cost;
-}
-
-static bool knows(const struct state *s)
-{
-    for (size_t i = 0; i < s->n_clusters; i++)
-        if (cluster_mean(&s->clusters[i]) > 0)
-            return true;
-    return false;
-}
-
-/* Money for all jobs, and one more, until each has done one more task, with
- * the time for a start before; the tasks are equal if none is known. */
-static double need_with(const struct state *s, size_t cluster)
-{
-    double start = knows(s) ? (double)s->money.ledger.billing.starting : 0;
-    double cost = cost_of(s, cluster,
-                          (double)s->money.ledger.billing.starting +
-                              time_of_next(s, cluster));
     for (uint32_t i = 0; i < s->n_held; i++) {
         uint32_t id = s->held[i], at = s->machines[id].cluster;
         double time = time_of(s, id);
-        if (!s->machines[id].marked)
-            time = larger(time, start + time_of_next(s, at));
-        cost += cost_of(s, at, time);
+        if (more && !s->machines[id].marked)
+            time = larger(time, time_of_next(s, at));
+        if (id != but && time > 0)
+            cost += cost_of(s, at, time);
     }
     for (size_t i = 0; i < s->n_clusters; i++)
         if (s->clusters[i].n_asked > 0)
-            cost += s->clusters[i].n_asked *
-                    cost_of(s, i, start + time_of_next(s, i));
-    return cost;
+            cost += s->clusters[i].n_asked * cost_of(s, i, time_of_next(s, i));
+    return cost * (1 + forecast_spread(s));
 }
 
 static uint32_t n_jobs(const struct state *s)
@@ -236,16 +178,13 @@ static uint32_t n_jobs(const struct state *s)
 
 bool width_pays_job(const struct state *s, size_t cluster)
 {
-    double start = (double)s->money.ledger.billing.starting, task = 0;
-    double price = (double)job_price(s, cluster, job_ahead(s, TIME_MAX));
     if (!is_limited(s))
         return true;
-    if (cluster_mean(&s->clusters[cluster]) > 0)
-        task = cost_of(s, cluster, start + time_of_next(s, cluster));
-    return larger(task, price) + beyond_leases(s, NO_MACHINE) <=
-               available(s) &&
-           (n_jobs(s) == 0 ||
-            (!is_dear(s, cluster) && need_with(s, cluster) <= unspent(s)));
+    double time =
+        (double)s->money.ledger.billing.starting + time_of_next(s, cluster);
+    return !is_dear(s, cluster) &&
+           need(s, NO_MACHINE, true) + cost_of(s, cluster, time) <=
+               unspent(s);
 }
 
 bool width_pays_task(const struct state *s, uint32_t id)
@@ -255,31 +194,16 @@ bool width_pays_task(const struct state *s, uint32_t id)
         return true;
     double time = larger(time_of(s, id), time_of_next(s, cluster));
     double more = (time - time_left(s, id)) * cluster_rate(s, cluster);
-    if (is_dear(s, cluster) ||
-        (more > 0 && more + beyond_leases(s, id) > available(s)))
-        return false;
-    return s->n_held == 1 ||
-           need(s, id) + cost_of(s, cluster, time) <= unspent(s);
+    return !is_dear(s, cluster) && more <= available(s) &&
+           need(s, id, false) + cost_of(s, cluster, time) <= unspent(s);
 }
 
 bool width_waits(const struct state *s, uint32_t id)
 {
     size_t cluster = s->machines[id].cluster;
-    double more = beyond_leases(s, NO_MACHINE), all = need(s, NO_MACHINE);
-    if (!is_limited(s) || s->machines[id].marked ||
-        s->money.n_jobs == n_jobs(s) || is_dear(s, cluster))
-        return false;
-    for (uint32_t i = 0; i < s->n_held; i++) {
-        uint32_t other = s->held[i], at = s->machines[other].cluster;
-        double rate = cluster_rate(s, at), time = time_of_next(s, at);
-        all += WAIT * rate;
-        if (s->machines[other].n_busy > 0 || s->machines[other].marked ||
-            cost_of_task(s, at) > cost_of_task(s, cluster))
-            continue;
-        all += cost_of(s, at, time);
-        more += larger(time - time_left(s, other), 0) * rate;
-    }
-    return more <= available(s) + coming(s) && all <= unspent(s);
+    return is_limited(s) && !s->machines[id].marked &&
+           s->money.n_jobs > n_jobs(s) && !is_dear(s, cluster) &&
+           need(s, NO_MACHINE, true) <= unspent(s);
 }
 
 bats_time width_lease_end(const struct state *s, uint32_t id)
