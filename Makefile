@@ -286,6 +286,7 @@ $(B)/obj/src/report/page.o: $(wildcard src/report/page/*)
 $(B)/obj/src/cli/help.o: $(wildcard src/cli/*.txt src/cli/complete.*sh) \
 	src/doc/man.roff
 $(B)/obj/src/input/sweep/planfile.o: src/input/sweep/plan.sh
+$(B)/obj/src/run/pernode.o: src/run/pernode.sh
 $(B)/obj/src/record/schema.o: src/record/schema.sql src/record/cluster_now.sql
 $(B)/obj/src/record/read/recover.o: src/record/read/mend.sql
 $(B)/obj/src/record/read/view_log.o: src/record/read/log.sql

@@ -53,7 +53,7 @@ struct bats_executor {
     struct bats_executor_sink sink;
     struct bats_text next; /* a SETUP that counts before the next task */
     struct bats_runner *runner;
-    struct bats_pernode *node; /* NULL: the bag has no commands per node */
+    struct bats_pernode node;
     bool ready;
     bool leaves;
     struct waiting *first;
@@ -154,7 +154,7 @@ static int set_up(struct bats_executor *x, const struct bats_setup *setup,
     add_variables(x, setup);
     int rc = bats_text_check(&x->common, err);
     if (rc == 0 && !x->ready)
-        rc = bats_pernode_create(setup, &x->common, &x->node, err);
+        rc = bats_pernode_init(&x->node, setup, err);
     if (x->runner != NULL)
         bats_runner_destroy(x->runner);
     x->runner = NULL;
@@ -224,7 +224,7 @@ void bats_executor_destroy(struct bats_executor *x)
         return;
     if (x->runner != NULL)
         bats_runner_destroy(x->runner);
-    bats_pernode_destroy(x->node);
+    bats_pernode_release(&x->node);
     while (x->first != NULL)
         free(unhook(x, &x->first));
     free(x->running);
@@ -450,15 +450,17 @@ bool bats_executor_ready(const struct bats_executor *x)
 
 bool bats_executor_leave(struct bats_executor *x, int64_t timeout_us)
 {
-    struct bats_runner_result killed;
-    if (x->node == NULL)
+    struct bats_runner_result end;
+    if (!x->node.is_due)
         return true;
     if (!x->leaves && bats_runner_busy(x->runner))
-        bats_runner_poll(x->runner, timeout_us, &killed, NULL);
+        bats_runner_poll(x->runner, timeout_us, &end, NULL);
     if (!x->leaves && bats_runner_busy(x->runner))
         return false;
     x->leaves = true;
-    return bats_pernode_leave(x->node, x->runner, timeout_us);
+    x->node.is_due = bats_pernode_run(&x->node, true, &x->common, x->runner,
+                                      timeout_us, &end, NULL) == 0;
+    return !x->node.is_due;
 }
 
 /* Runs the first command of the node. */
@@ -466,10 +468,18 @@ static int get_ready(struct bats_executor *x, int64_t timeout_us,
                      struct bats_error *err)
 {
     char number[16];
-    int rc = bats_pernode_enter(x->node, x->runner, timeout_us, err);
+    struct bats_runner_result end;
+    int rc = bats_pernode_run(&x->node, false, &x->common, x->runner,
+                              timeout_us, &end, err);
     if (rc <= 0)
         return rc;
-    snprintf(number, sizeof number, "%" PRIu32, bats_pernode_number(x->node));
+    if (end.cancelled) /* the run is ending */
+        return 0;
+    if (end.usage.exit_status != 0)
+        return bats_error_set(err, BATS_ESYS,
+                              "PERENGINE START has failed, exit %d",
+                              end.usage.exit_status);
+    snprintf(number, sizeof number, "%" PRIu32, bats_pernode_number(&x->node));
     x->ready = true;
     add_common(x, "DISBATCH_ENGINE_RANK", number);
     return bats_text_check(&x->common, err);

@@ -54,8 +54,9 @@ ok 'no window begins before START has ended'
 printf '%s\n' '#DISBATCH PERENGINE START ! mkdir first' \
     '#DISBATCH REPEAT 6 test -e first' >bag
 bats 4 bag
-test "$(grep -c "^bats-mpi: rank . on .* gets no tasks: '#DISBATCH PERENGINE \
-START ! mkdir first' has failed, exit 1" err)" -eq 1
+test "$(grep -c "^bats-mpi: rank . on .* gets no tasks: PERENGINE START has \
+failed, exit 1" err)" -eq 1
+grep -q "'#DISBATCH PERENGINE START ! mkdir first' has failed, exit 1" err
 test "$(sql "SELECT count(DISTINCT machine) FROM execution")" -le 2
 printf '%s\n' '#DISBATCH PERENGINE START false' true >bag
 exits 3 'no node can run tasks: see the output of PERENGINE START' bats 3 bag
@@ -74,6 +75,14 @@ grep -q '0 of 1 task done' err
 test -e ended
 within 60 nobody_left
 ok 'a run that is stopped meanwhile does not wait for START'
+
+# The first rank that leaves is not the last one; one that was killed has left.
+printf '%s\n' '#DISBATCH PERENGINE START echo begun >>node' \
+    '#DISBATCH PERENGINE STOP echo ended >>node' 'mkdir killed && kill -KILL $PPID; true' >bag
+bats 4 bag
+consists node begun ended
+test "$(echo bats-mpi-*)" = 'bats-mpi-*'
+ok 'START and STOP are run once, also where a rank was killed'
 
 printf 'true\n#DISBATCH PERENGINE START x\n' >bag
 exits 2 "bag:2: '#DISBATCH PERENGINE' has to come before all tasks" bats 2 bag
