@@ -108,7 +108,7 @@ SIM_SRC = $(addprefix src/sim/, \
 REPORT_SRC = $(addprefix src/report/, \
 	causes.c inorder.c joblog.c json.c progress.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
 	page.c recorded.c \
-	snapshot.c summary.c table.c wfformat.c words.c \
+	snapshot.c summary.c table.c words.c \
 	workflows.c)
 CLI_SRC = $(addprefix src/cli/, \
 	cli.c closing.c deadline.c dry_run.c estimation.c expect.c \

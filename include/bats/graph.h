@@ -59,16 +59,6 @@ void bats_graph_release(struct bats_graph *graph);
 int64_t bats_graph_sort(const struct bats_graph *graph, uint32_t *order,
                         uint32_t *n_circle, struct bats_error *err);
 
-/*
- * The same graph without joints: *children has an edge for each direct
- * dependency or one through joints, and *parents has the reversed edges. If
- * the tasks before a joint wait for another joint, the tasks before that one
- * are not repeated. The caller releases both. BATS_ENOMEM.
- */
-int bats_graph_flatten(const struct bats_graph *graph,
-                       struct bats_graph *children, struct bats_graph *parents,
-                       struct bats_error *err);
-
 /* By node, the number of tasks in the longest chain that begins with it.
  * `order`: from bats_graph_sort, complete. */
 void bats_graph_heights(const struct bats_graph *graph, const uint32_t *order,

@@ -1,6 +1,6 @@
 /*
- * graph: writes and reads the dependencies of a session's tasks. Layer:
- * record, private to it. The table `graph` exists only in records of runs with
+ * graph: writes the dependencies of a session's tasks. Layer: record, private
+ * to it. The table `graph` exists only in records of runs with
  * dependencies: one row for each node (bats/graph.h) that has children or
  * waits for any end.
  */
@@ -14,12 +14,6 @@
 int bats_record_graph_write(struct bats_db *db, int64_t session,
                             const struct bats_graph *graph,
                             struct bats_error *err);
-
-/* Reads it back; `n_nodes` is in the options of the session. BATS_EINPUT if the
- * rows are damaged. The caller releases the graph in any case. */
-int bats_record_graph_read(struct bats_db *db, int64_t session,
-                           uint32_t n_tasks, uint32_t n_nodes,
-                           struct bats_graph *graph, struct bats_error *err);
 
 /* Creates the table in `to` if `from` has it. */
 int bats_record_graph_prepare(struct bats_db *from, struct bats_db *to,

@@ -21,7 +21,6 @@
 #include "record/read/view.h"
 #include "record/verify/verify.h"
 #include "record/write/record.h"
-#include "report/wfformat.h"
 #include "run/journal.h"
 
 #define ROOM 64
@@ -270,7 +269,6 @@ static void read_text(const char *text)
 static void write_all(struct bats_view *v, FILE *out)
 {
     struct bats_error err;
-    struct bats_wfformat_source source = {.view = v, .name = "bag"};
     struct bats_axis_executions executions;
     struct bats_purse_status *purses;
     uint32_t n;
@@ -284,7 +282,7 @@ static void write_all(struct bats_view *v, FILE *out)
             v,
             (struct bats_lease_terms){.in_windows = i == 0, .returns = i > 0},
             out, &err);
-    bats_wfformat_write(&source, out, &err);
+    bats_view_wfformat(v, "bag", out, &err);
     if (bats_view_options(v, 0, &options, &err) == 0)
         json_decref(options);
     if (bats_view_workflows(v, &purses, &n, &of, &err) == 0) {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/graph.h"
 #include "record/read/part.h"
+#include "util/asset.h"
 #include "util/now.h"
 
 /* ---- opening ---- */
@@ -96,38 +96,6 @@ int bats_view_now(struct bats_view *v, bats_time *now, struct bats_error *err)
                         : "SELECT time_us FROM now",
              bats_now_us(CLOCK_REALTIME));
     return bats_db_integer(&v->db, sql, now, err);
-}
-
-struct times {
-    int64_t elapsed_us, started_us;
-};
-
-static int measure(struct bats_view *v, void *times, struct bats_error *err)
-{
-    static const struct bats_db_column columns[] = {
-        BATS_COLUMN(struct times, elapsed_us),
-        BATS_COLUMN(struct times, started_us),
-        {0}};
-    char sql[256];
-    bats_time now;
-    int rc = bats_view_now(v, &now, err);
-    snprintf(sql, sizeof sql,
-             "SELECT CAST(total(coalesce(ended_us, iif(id = (SELECT max(id)"
-             "  FROM session), %" PRId64 ", last_us), 0) / time_scale)"
-             "  AS INTEGER), min(started_us) FROM session",
-             now);
-    return rc == 0 ? bats_db_get(&v->db, sql, columns, times, err, NULL, 0)
-                   : rc;
-}
-
-int bats_view_elapsed(struct bats_view *v, int64_t *elapsed_us,
-                      int64_t *started_us, struct bats_error *err)
-{
-    struct times t = {0};
-    int rc = bats_part_take(v, measure, &t, err);
-    *elapsed_us = t.elapsed_us;
-    *started_us = t.started_us;
-    return rc;
 }
 
 /* ---- the run as a whole ---- */
@@ -301,50 +269,53 @@ int bats_view_decision(struct bats_view *v, bool *found,
     return rc;
 }
 
-/* ---- the dependencies ---- */
+/* ---- for WfCommons ---- */
 
-struct reading {
-    struct bats_graph *graph;
-    int64_t session, n_tasks, n_nodes;
+BATS_ASSET(wfformat_sql, "record/read/wfformat.sql");
+
+struct document {
+    const char *name;
+    char *text;
 };
 
-static int read_graph(struct bats_view *v, void *context,
-                      struct bats_error *err)
+static int take_document(void *context, sqlite3_stmt *row,
+                         struct bats_error *err)
 {
-#define C(member) BATS_COLUMN(struct reading, member)
-    static const struct bats_db_column columns[] = {
-        C(session), C(n_tasks), C(n_nodes), {0}};
-#undef C
-    struct reading *r = context;
-    int rc = bats_db_get(&v->db,
-                         "SELECT id, n_tasks, CASE WHEN json_valid(options)"
-                         "  THEN json_extract(options, '$.engine.graph_nodes')"
-                         "  END FROM session ORDER BY id DESC LIMIT 1",
-                         columns, r, err, NULL, 0);
-    bats_graph_release(r->graph); /* of an earlier try */
-    *r->graph = (struct bats_graph){0};
-    if (r->n_nodes < 0 || r->n_nodes >= UINT32_MAX)
-        r->n_nodes = 0;
-    if (rc == 0 && (r->n_tasks < 1 || r->n_tasks >= UINT32_MAX ||
-                    (r->n_nodes > 0 && r->n_nodes < r->n_tasks)))
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%s is damaged: it lacks the number of tasks",
-                            v->path);
-    if (rc < 0)
-        return rc;
-    uint32_t n = (uint32_t)r->n_tasks;
-    return r->n_nodes > 0
-               ? bats_record_graph_read(&v->db, r->session, n,
-                                        (uint32_t)r->n_nodes, r->graph, err)
-               : bats_graph_init(r->graph, n, n, NULL, 0, err);
+    struct document *d = context;
+    free(d->text); /* of an earlier try */
+    d->text = strdup(bats_view_text(row, 0));
+    return d->text != NULL ? 0 : bats_no_memory(err);
 }
 
-int bats_view_graph(struct bats_view *v, struct bats_graph *graph,
-                    bool *has_edges, struct bats_error *err)
+/* The table of the dependencies is only there if there are any. */
+static int make_document(struct bats_view *v, void *context,
+                         struct bats_error *err)
 {
-    struct reading r = {.graph = graph};
-    *graph = (struct bats_graph){0};
-    int rc = bats_part_take(v, read_graph, &r, err);
-    *has_edges = r.n_nodes > 0;
+    const struct document *d = context;
+    int64_t has_graph = 0;
+    int rc = bats_db_integer(&v->db,
+                             "SELECT count(*) FROM rec.sqlite_schema"
+                             " WHERE name = 'graph'",
+                             &has_graph, err);
+    if (rc == 0 && has_graph == 0)
+        rc = bats_db_run(&v->db,
+                         "CREATE TEMP TABLE IF NOT EXISTS graph"
+                         " (session, node, children)",
+                         err);
+    return rc < 0
+               ? rc
+               : bats_db_each(
+                     &v->db, wfformat_sql.begin, take_document, context, err,
+                     BATS_VALUES(BATS_T(d->name), BATS_T(BATS_VERSION)));
+}
+
+int bats_view_wfformat(struct bats_view *view, const char *name, FILE *out,
+                       struct bats_error *err)
+{
+    struct document d = {.name = name};
+    int rc = bats_part_take(view, make_document, &d, err);
+    if (rc == 0)
+        fprintf(out, "%s\n", d.text);
+    free(d.text);
     return rc;
 }

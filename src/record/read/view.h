@@ -14,12 +14,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <jansson.h>
 
 #include "bats/cluster.h"
 #include "bats/error.h"
-#include "bats/graph.h"
 #include "bats/purse.h"
 #include "bats/units.h"
 #include "sql/texts.h"
@@ -96,16 +96,6 @@ int bats_view_options(struct bats_view *view, int64_t session,
 int bats_view_workflows(struct bats_view *view,
                         struct bats_purse_status **list, uint32_t *n,
                         uint16_t **of, struct bats_error *err);
-
-/* The dependency graph of the last session; the caller releases it. n_tasks is
- * always set; *has_edges: there are dependencies. */
-int bats_view_graph(struct bats_view *view, struct bats_graph *graph,
-                    bool *has_edges, struct bats_error *err);
-
-/* Total running time of all sessions, without the gaps, and the start of the
- * first one. */
-int bats_view_elapsed(struct bats_view *view, int64_t *elapsed_us,
-                      int64_t *started_us, struct bats_error *err);
 
 /* ---- lists; an item is valid until the next call ---- */
 
@@ -260,6 +250,12 @@ struct bats_view_reservation {
 int bats_view_reservation(struct bats_view *view,
                           struct bats_view_reservation *reservation,
                           struct bats_error *err);
+
+/* Writes the run as WfFormat 1.5 (JSON) of WfCommons, by the schema at
+ * https://github.com/wfcommons/WfFormat. name: of the workflow. The caller
+ * checks the file for write errors. */
+int bats_view_wfformat(struct bats_view *view, const char *name, FILE *out,
+                       struct bats_error *err);
 
 /* ---- results, for the history and for simulations ---- */
 
