@@ -15,11 +15,6 @@
 
 #define TASKS_SHOWN 10
 #define TEXT 4096
-/* most tasks whose @sleep is checked */
-#define LOOKED_AT 10000
-/* A slot needs 0.1 to 0.2 ms from the end of an @sleep to the next one, a
- * tenth of this time. */
-#define SHORTEST_S 0.002
 
 /* The engine's first decisions, once every machine has joined. */
 struct opening {
@@ -59,32 +54,6 @@ static void print_head(const struct bats_run_options *options,
            options->engine.seed);
 }
 
-static void print_rules(const struct bats_sched_rules *r)
-{
-    if (r->retries > 0)
-        printf("A task that fails is run %" PRIu32 " times at most",
-               r->retries + 1);
-    if (r->retries > 0 && r->retry_delay > 0)
-        printf(", after %s", bats_words_duration(r->retry_delay).s);
-    if (r->retries > 0)
-        fputs(".\n", stdout);
-    if (r->timeout_median > 0)
-        printf("A task is stopped after %g%% of the median.\n",
-               100 * r->timeout_median);
-    else if (r->timeout > 0)
-        printf("A task is stopped after %s.\n",
-               bats_words_duration(r->timeout).s);
-    if (r->halt_failed > 0)
-        printf("The run ends %s when %" PRIu32 " tasks have failed.\n",
-               r->halt_now ? "at once" : "soon", r->halt_failed);
-    else if (r->halt_share > 0)
-        printf("The run ends %s when %g%% of the tasks fail.\n",
-               r->halt_now ? "at once" : "soon", 100 * r->halt_share);
-    if (r->time_limit > 0)
-        printf("No task is started that does not fit into %s.\n",
-               bats_words_duration(r->time_limit).s);
-}
-
 static void print_opening(const struct bats_sched *sched,
                           const struct bats_run_options *options,
                           const struct bats_platform *platform,
@@ -120,29 +89,12 @@ static bats_money rounded(double amount)
                         step);
 }
 
-/* Prints the chance of keeping the deadline: the logarithm of the end is
- * normal. */
-static void print_in_time(const struct bats_survey *survey, double end,
-                          double level, uint32_t n_tasks)
-{
-    double limit = (double)survey->time_limit;
-    double off = log((double)survey->deadline / end) / level;
-    if (survey->deadline > 0)
-        printf("They alone would keep the deadline in %.0f%% of cases.\n",
-               50 * erfc(-off / sqrt(2)));
-    if (0 < limit && limit < end)
-        printf("In %s they would do about %.0f of %" PRIu32 " tasks.\n",
-               bats_words_duration(survey->time_limit).s,
-               n_tasks * limit / end, n_tasks);
-}
-
 /* Time and cost of the bag on the machines that the run starts with. */
 static void print_believed(const struct bats_learner *l,
-                           const struct bats_survey *survey,
+                           const struct bats_platform *p,
                            const struct bats_sched *sched,
                            const struct opening *opening, uint32_t n_tasks)
 {
-    const struct bats_platform *p = &survey->platform;
     const struct bats_prior *prior = &l->believed.prior;
     double rate = 0, price = 0;
     struct bats_phrase time[3], money[3];
@@ -169,7 +121,6 @@ static void print_believed(const struct bats_learner *l,
                     "%s, %s to %s.",
                     time[0].s, time[1].s, time[2].s, money[0].s, money[1].s,
                     money[2].s);
-    print_in_time(survey, end, prior->level, n_tasks);
 }
 
 static void print_tasks(const struct bats_bagfile *bag,
@@ -223,59 +174,6 @@ void bats_dry_run_list(const struct bats_bagfile *bag, bool variables)
     bats_must(bats_flush(&bats_why));
 }
 
-/* ---- emulated time ---- */
-
-struct naps {
-    bool other;    /* there are other commands, too */
-    uint32_t n;    /* number of checked naps */
-    double length; /* sum of their lengths, virtual seconds */
-};
-
-static struct naps look(const struct bats_bagfile *bag)
-{
-    struct naps naps = {0};
-    for (struct bats_tour w = bats_tour(bag, LOOKED_AT); bats_tour_next(&w);) {
-        bool is_nap;
-        bats_time duration = 0;
-        if (bats_builtin_parse(w.command.bytes, &is_nap, &duration, NULL) != 0)
-            continue;
-        naps.other |= !is_nap;
-        naps.n += is_nap;
-        naps.length += is_nap ? (double)duration / BATS_SECOND : 0;
-    }
-    return naps;
-}
-
-static void warn_of_speed(const struct bats_platform *platform)
-{
-    for (uint32_t i = 0; i < platform->n_clusters; i++)
-        if (platform->speed[i] > 1) {
-            bats_tell("cluster %s: speed = %g shortens @sleep only; "
-                      "commands take as long as they take on this machine",
-                      platform->clusters[i].name, platform->speed[i]);
-            return;
-        }
-}
-
-void bats_emulation_warn(const struct bats_bagfile *bag,
-                         const struct bats_platform *platform,
-                         double time_scale)
-{
-    struct naps naps = look(bag);
-    double speed = 1;
-    if (naps.other)
-        warn_of_speed(platform);
-    for (uint32_t i = 0; i < platform->n_clusters; i++)
-        speed = platform->speed[i] > speed ? platform->speed[i] : speed;
-    double real_s = naps.n > 0 ? naps.length / naps.n / speed / time_scale : 0;
-    if (time_scale > 1 && real_s > 0 && real_s < SHORTEST_S)
-        bats_tell(
-            "the time scale of %g is too fast: an average @sleep "
-            "lasts %.2g ms, and starting it takes a tenth of that or more; "
-            "%g is slow enough",
-            time_scale, 1000 * real_s, time_scale * real_s / SHORTEST_S);
-}
-
 /* ---- a dry run ---- */
 
 void bats_dry_run_print(const struct bats_run_options *options,
@@ -292,10 +190,8 @@ void bats_dry_run_print(const struct bats_run_options *options,
     ask_engine(sched, platform, &opening);
     print_head(options, platform);
     bats_report_platform(stdout, platform);
-    bats_emulation_warn(options->bag, platform, options->time_scale);
     print_opening(sched, options, platform, &opening);
-    print_believed(learner, survey, sched, &opening, options->bag->n_tasks);
-    print_rules(&options->engine.rules);
+    print_believed(learner, platform, sched, &opening, options->bag->n_tasks);
     print_tasks(options->bag, sched, &opening);
     puts("\nNothing was started.");
     bats_sched_destroy(sched);

@@ -1,6 +1,5 @@
 /*
- * dry_run: shows the first steps of a run without taking them, and warns if
- * emulated time cannot be as requested.
+ * dry_run: shows the first steps of a run without taking them.
  * Layer: cli. Used by the verb run.
  */
 #ifndef BATS_DRY_RUN_H
@@ -20,12 +19,5 @@ void bats_dry_run_print(const struct bats_run_options *options,
 /* Prints the command of every task on its own line; {%} is 1. `variables`:
  * after its variables. */
 void bats_dry_run_list(const struct bats_bagfile *bag, bool variables);
-
-/* Warns on standard error if the bag has commands that a cluster with a speed
- * above 1 would have to run faster than possible, or if its @sleeps are so
- * short that starting them takes as long. */
-void bats_emulation_warn(const struct bats_bagfile *bag,
-                         const struct bats_platform *platform,
-                         double time_scale);
 
 #endif

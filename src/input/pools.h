@@ -19,7 +19,6 @@ struct bats_pools {
     struct bats_plays_model model; /* has no tail; its times are these: */
     bats_time *times[2];           /* unreliable, reliable; owned */
     bats_time *lost;               /* owned; or NULL */
-    char currency[16];
 };
 
 /* Takes over the times, which are sorted and reduced to quantiles. */

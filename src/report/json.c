@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/words.h"
 #include "report/report.h"
+#include "report/words.h"
 #include "report/workflows.h"
 #include "util/json.h"
 
@@ -37,30 +37,24 @@ json_t *bats_report_cluster(const struct bats_snapshot *s, size_t i)
 {
     const struct bats_platform *p = s->platform;
     const struct bats_cluster_status *k = &s->cluster[i];
-    uint32_t machines = bats_snapshot_machines(p, i);
-    json_t *o = json_object();
-    int bad = 0;
-    bad |= SET(o, "name", bats_json_text(p->clusters[i].name));
-    bad |= SET(o, "charge", money(p->clusters[i].charge));
-    bad |= SET(o, "speed", json_real(p->speed[i]));
-    bad |= SET(o, "machines", integer(machines));
-    bad |= SET(o, "machines_max", integer(p->clusters[i].max));
-    bad |= SET(o, "slots", integer((int64_t)bats_snapshot_slots(p, i)));
-    bad |= SET(o, "machines_used", integer(k->machines_used));
-    bad |= SET(o, "machines_lost", integer(k->machines_lost));
-    bad |= SET(o, "machines_quarantined", integer(k->machines_quarantined));
-    bad |= SET(o, "windows", integer(k->windows));
-    bad |= SET(o, "charged", money(k->charged));
-    bad |= SET(o, "tasks_done", integer(k->done));
-    bad |= SET(o, "tasks_failed", integer(k->failed));
-    bad |= SET(o, "mean_runtime_s", seconds_or_null(k->mean_runtime));
-    bad |= SET(o, "is_guess", json_boolean(k->is_guess));
-    bad |=
-        SET(o, "profitability",
-            k->profitability > 0 ? json_real(k->profitability) : json_null());
-    bad |= SET(o, "utilisation",
-               k->windows > 0 ? json_real(k->utilisation) : json_null());
-    return bats_json_whole(o, bad);
+    return json_pack(
+        "{s:o, s:o, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I,"
+        " s:o, s:b, s:o, s:o}",
+        "name", bats_json_text(p->clusters[i].name), "charge",
+        money(p->clusters[i].charge), "speed", p->speed[i], "machines",
+        (json_int_t)bats_snapshot_machines(p, i), "machines_max",
+        (json_int_t)p->clusters[i].max, "slots",
+        (json_int_t)bats_snapshot_slots(p, i), "machines_used",
+        (json_int_t)k->machines_used, "machines_lost",
+        (json_int_t)k->machines_lost, "machines_quarantined",
+        (json_int_t)k->machines_quarantined, "windows", (json_int_t)k->windows,
+        "charged", money(k->charged), "tasks_done", (json_int_t)k->done,
+        "tasks_failed", (json_int_t)k->failed, "mean_runtime_s",
+        seconds_or_null(k->mean_runtime), "is_guess", k->is_guess,
+        "profitability",
+        k->profitability > 0 ? json_real(k->profitability) : json_null(),
+        "utilisation",
+        k->windows > 0 ? json_real(k->utilisation) : json_null());
 }
 
 /* Stable names: they must never change. */
@@ -82,46 +76,37 @@ static const char *reason(const struct bats_decision *d)
 static json_t *decision(const struct bats_platform *p,
                         const struct bats_decision *d)
 {
-    json_t *o = json_object(), *machines = json_object();
-    json_t *ending = json_object();
+    json_t *machines = json_object(), *ending = json_object();
     int bad = 0;
     for (size_t i = 0; i < p->n_clusters; i++) {
         bad |= SET(machines, p->clusters[i].name, integer(d->machines[i]));
         bad |= SET(ending, p->clusters[i].name, integer(d->ending[i]));
     }
-    bad |= SET(o, "time_s", seconds((double)d->time));
-    bad |= SET(o, "reason", bats_json_text(reason(d)));
-    bad |= SET(o, "machines", machines);
-    bad |= SET(o, "machines_ending", ending);
-    bad |= SET(o, "windows", integer(d->windows));
-    bad |= SET(o, "feasible", json_boolean(d->feasible));
-    bad |= SET(o, "is_guess", json_boolean(d->is_guess));
-    bad |= SET(o, "tasks_left", integer(d->tasks_left));
-    bad |= SET(o, "tasks_paid",
-               d->tasks_paid >= 0 ? integer(d->tasks_paid) : json_null());
-    bad |= SET(o, "budget_left", money(d->budget_left));
-    bad |= SET(o, "cause",
-               bats_trigger_name(d->trigger) != NULL
-                   ? bats_json_text(bats_trigger_name(d->trigger))
-                   : json_null());
-    bad |= SET(o, "tasks_open", integer(d->tasks_open));
-    bad |= SET(o, "end_s", d->end > 0 ? seconds((double)d->end) : json_null());
-    bad |= SET(o, "cost", d->end > 0 ? money(d->cost) : json_null());
-    bad |= SET(o, "replaces", json_boolean(d->replaces));
-    return bats_json_whole(o, bad);
+    return bats_json_whole(
+        json_pack(
+            "{s:f, s:s, s:o, s:o, s:I, s:b, s:b, s:I, s:o, s:o, s:s?, s:I,"
+            " s:o, s:o, s:b}",
+            "time_s", (double)d->time / 1e6, "reason", reason(d), "machines",
+            machines, "machines_ending", ending, "windows",
+            (json_int_t)d->windows, "feasible", d->feasible, "is_guess",
+            d->is_guess, "tasks_left", (json_int_t)d->tasks_left, "tasks_paid",
+            d->tasks_paid >= 0 ? integer(d->tasks_paid) : json_null(),
+            "budget_left", money(d->budget_left), "cause",
+            bats_trigger_name(d->trigger), "tasks_open",
+            (json_int_t)d->tasks_open, "end_s",
+            d->end > 0 ? seconds((double)d->end) : json_null(), "cost",
+            d->end > 0 ? money(d->cost) : json_null(), "replaces",
+            d->replaces),
+        bad);
 }
 
 static json_t *failure(const struct bats_failure *f)
 {
-    json_t *o = json_object();
-    int bad = 0;
-    bad |= SET(o, "task", integer((int64_t)f->task + 1));
-    bad |= SET(o, "exit_status", integer(f->exit_status));
-    bad |= SET(o, "signal", integer(f->signal));
-    bad |= SET(o, "runtime_s", seconds((double)f->runtime));
-    bad |= SET(o, "host", bats_json_text(f->host));
-    bad |= SET(o, "command", bats_json_text(f->command));
-    return bats_json_whole(o, bad);
+    return json_pack("{s:I, s:i, s:i, s:f, s:o, s:o}", "task",
+                     (json_int_t)f->task + 1, "exit_status", f->exit_status,
+                     "signal", f->signal, "runtime_s",
+                     (double)f->runtime / 1e6, "host", bats_json_text(f->host),
+                     "command", bats_json_text(f->command));
 }
 
 /* The options as they were given, and what holds without them. */
@@ -166,95 +151,79 @@ json_t *bats_report_categories(const struct bats_report *r)
     int bad = list == NULL;
     for (uint32_t i = 0; i < r->n_categories; i++) {
         const struct bats_report_category *c = &r->categories[i];
-        json_t *o = json_object();
-        bad |= SET(o, "name", bats_json_text(c->name));
-        bad |= SET(o, "tasks_done", integer(c->is.done));
-        bad |= SET(o, "tasks_left", integer(c->is.left));
-        bad |= SET(o, "mean_runtime_s", seconds(c->is.mean));
-        bad |= SET(o, "deviation_s", seconds(c->is.deviation));
-        bad |= SET(o, "margin_s", seconds_or_null(margin(&c->is)));
-        bad |= json_array_append_new(list, o);
+        bad |= json_array_append_new(
+            list,
+            json_pack("{s:o, s:I, s:I, s:f, s:f, s:o}", "name",
+                      bats_json_text(c->name), "tasks_done",
+                      (json_int_t)c->is.done, "tasks_left",
+                      (json_int_t)c->is.left, "mean_runtime_s",
+                      c->is.mean / 1e6, "deviation_s", c->is.deviation / 1e6,
+                      "margin_s", seconds_or_null(margin(&c->is))));
     }
     return bats_json_whole(list, bad);
 }
 
-static int set_result(json_t *o, const struct bats_report *r)
+static json_t *result(const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
+    const struct bats_sched_status *st = &s->status;
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
-    int bad = 0;
-    bad |= SET(o, "version", bats_json_text(r->version));
-    bad |= SET(
-        o, "outcome",
-        bats_json_text(bats_finish_row(s->status.finish,
-                                       s->status.failed + s->status.skipped)
-                           ->key));
-    bad |= SET(o, "exit_code", integer(r->exit_code));
-    bad |= SET(o, "signal", integer(r->signal));
-    bad |= SET(o, "start_s", seconds((double)r->start_us));
-    bad |= SET(o, "makespan_s", seconds((double)s->status.now));
-    bad |= set_deadline(o, &s->status);
-    bad |= SET(o, "real_s", seconds((double)r->real_us));
-    bad |= SET(o, "tasks", integer(bats_snapshot_tasks(s)));
-    bad |= SET(o, "tasks_done", integer(s->status.done));
-    bad |= SET(o, "tasks_failed", integer(s->status.failed));
-    bad |= SET(o, "tasks_skipped", integer(s->status.skipped));
-    if (r->n_categories > 0)
-        bad |= SET(o, "categories", bats_report_categories(r));
-    if (r->n_workflows > 0)
-        bad |= SET(o, "workflows",
-                   bats_workflows_json(r->workflows, r->n_workflows));
-    bad |= SET(o, "tasks_left", integer(bats_snapshot_left(s)));
-    bad |= SET(o, "preempted", integer(s->status.preempted));
-    bad |= SET(o, "retried", integer(s->status.retried));
-    bad |= SET(o, "timed_out", integer(s->status.timed_out));
-    bad |= SET(o, "copies", integer(s->status.replicas));
-    bad |= SET(o, "copies_first", integer(s->status.replicas_won));
-    bad |= SET(o, "yielded", integer((int64_t)r->yielded));
-    bad |= SET(o, "sample_size", integer(s->status.sample_size));
-    bad |= SET(o, "currency", bats_json_text(s->platform->currency));
-    bad |= SET(o, "budget", money(s->status.budget));
-    bad |= SET(o, "billing",
-               bats_json_text(bats_billing_name(s->platform->billing)));
-    bad |= SET(o, "charged", money(s->status.charged));
-    bad |= SET(o, "charged_killed", money(r->charged_killed));
-    bad |= SET(o, "reserved", money(reserved));
-    bad |= SET(o, "reserved_windows", integer(windows));
-    bad |= SET(o, "rest_cost", money(s->status.rest_cost));
-    return bad;
+    return json_pack(
+        "{s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I,"
+        " s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:o, s:o, s:o, s:I,"
+        " s:o}",
+        "version", r->version, "outcome",
+        bats_finish_row(st->finish, st->failed + st->skipped)->key,
+        "exit_code", r->exit_code, "signal", r->signal, "start_s",
+        (double)r->start_us / 1e6, "makespan_s", (double)st->now / 1e6,
+        "real_s", (double)r->real_us / 1e6, "tasks",
+        (json_int_t)bats_snapshot_tasks(s), "tasks_done", (json_int_t)st->done,
+        "tasks_failed", (json_int_t)st->failed, "tasks_skipped",
+        (json_int_t)st->skipped, "tasks_left",
+        (json_int_t)bats_snapshot_left(s), "preempted",
+        (json_int_t)st->preempted, "retried", (json_int_t)st->retried,
+        "timed_out", (json_int_t)st->timed_out, "copies",
+        (json_int_t)st->replicas, "copies_first", (json_int_t)st->replicas_won,
+        "yielded", (json_int_t)r->yielded, "sample_size",
+        (json_int_t)st->sample_size, "currency",
+        bats_json_text(s->platform->currency), "budget", money(st->budget),
+        "billing", bats_billing_name(s->platform->billing), "charged",
+        money(st->charged), "charged_killed", money(r->charged_killed),
+        "reserved", money(reserved), "reserved_windows", (json_int_t)windows,
+        "rest_cost", money(st->rest_cost));
 }
 
 /* The promise and whether it was kept; null without one. */
 static json_t *promise(const struct bats_snapshot *s)
 {
     const struct bats_schedule *p = &s->promise;
-    json_t *o = s->has_promise ? json_object() : json_null();
-    int bad = 0;
     if (!s->has_promise)
-        return o;
-    bad |= SET(o, "schedule", bats_json_text(bats_offer_name(p->offer)));
-    bad |= SET(o, "makespan_s", seconds(p->makespan.estimate));
-    bad |= SET(o, "makespan_high_s",
-               p->is_bounded ? seconds(p->makespan.high) : json_null());
-    bad |= SET(o, "cost", money(p->plan.cost));
-    bad |=
-        SET(o, "cost_high", p->is_bounded ? money(p->cost_high) : json_null());
-    bad |= SET(o, "cushion", money(s->status.cushion));
-    bad |= SET(o, "actual_makespan_s",
-               seconds((double)(s->status.now - s->sampled_at)));
-    bad |=
-        SET(o, "actual_cost", money(s->status.charged - s->sampled_charged));
-    bad |= SET(o, "cushion_spent", money(s->status.cushion_spent));
-    return bats_json_whole(o, bad);
+        return json_null();
+    return json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:o}",
+                     "schedule", bats_offer_name(p->offer), "makespan_s",
+                     p->makespan.estimate / 1e6, "makespan_high_s",
+                     p->is_bounded ? seconds(p->makespan.high) : json_null(),
+                     "cost", money(p->plan.cost), "cost_high",
+                     p->is_bounded ? money(p->cost_high) : json_null(),
+                     "cushion", money(s->status.cushion), "actual_makespan_s",
+                     (double)(s->status.now - s->sampled_at) / 1e6,
+                     "actual_cost",
+                     money(s->status.charged - s->sampled_charged),
+                     "cushion_spent", money(s->status.cushion_spent));
 }
 
 static json_t *report_object(const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
-    json_t *o = json_object(), *clusters = json_array();
+    json_t *o = result(r), *clusters = json_array();
     json_t *decisions = json_array(), *failed = json_array();
-    int bad = set_result(o, r);
+    int bad = set_deadline(o, &s->status);
+    if (r->n_categories > 0)
+        bad |= SET(o, "categories", bats_report_categories(r));
+    if (r->n_workflows > 0)
+        bad |= SET(o, "workflows",
+                   bats_workflows_json(r->workflows, r->n_workflows));
     bad |= SET(o, "settings", settings(r));
     bad |= SET(o, "promise", promise(s));
     for (size_t i = 0; i < s->platform->n_clusters; i++)

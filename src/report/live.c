@@ -131,23 +131,6 @@ static json_t *running_json(const struct bats_snapshot *s,
     return list;
 }
 
-static json_t *decisions_json(const struct bats_snapshot *s)
-{
-    json_t *list = json_array();
-    char text[4096];
-    size_t n = s->n_decisions;
-    for (size_t i = n; i-- > 0 && json_array_size(list) < BATS_LIVE_DECISIONS;)
-        if (bats_words_counts(s->platform, s->decisions, n, i))
-            json_array_insert_new(
-                list, 0,
-                json_pack(
-                    "{s:f, s:o}", "time_s",
-                    (double)s->decisions[i].time / BATS_SECOND, "text",
-                    bats_json_text(bats_words_listed(
-                        text, sizeof text, s->platform, s->decisions, n, i))));
-    return list;
-}
-
 static json_t *causes_json(const struct bats_causes *causes)
 {
     struct bats_causes few = *causes;
@@ -223,50 +206,8 @@ json_t *bats_live_json(const struct bats_snapshot *s,
     json_object_set_new(o, "workflows",
                         bats_workflows_json(m->workflows, m->n_workflows));
     json_object_set_new(o, "longest", running_json(s, m));
-    json_object_set_new(o, "decisions", decisions_json(s));
     json_object_set_new(o, "causes", causes_json(m->causes));
     return o;
-}
-
-/* Marks the held machines as given back. */
-static void end_clusters(json_t *list, const struct bats_view_status *st)
-{
-    size_t i;
-    json_t *c;
-    json_array_foreach(list, i, c)
-    {
-        const char *name = json_string_value(json_object_get(c, "name"));
-        json_object_set_new(c, "held", json_integer(0));
-        json_object_set_new(c, "busy", json_integer(0));
-        json_object_set_new(c, "window_ends_s", json_null());
-        for (size_t k = 0; name != NULL && k < st->n_clusters; k++)
-            if (strcmp(st->clusters[k].name, name) == 0)
-                json_object_set_new(c, "charged",
-                                    bats_json_money(st->clusters[k].charged));
-    }
-}
-
-void bats_live_end(json_t *o, const struct bats_view_status *st,
-                   const char *state)
-{
-    json_t *all = json_object_get(o, "money");
-    json_object_set_new(o, "state", bats_json_text(state));
-    json_object_set_new(o, "phase", json_string("running"));
-    json_object_set_new(o, "time_s", seconds(st->last));
-    json_object_set_new(o, "done", json_integer(st->done));
-    json_object_set_new(o, "failed", json_integer(st->failed));
-    json_object_set_new(o, "running", json_integer(0));
-    json_object_set_new(o, "pending", json_integer(st->running + st->pending));
-    json_object_set_new(o, "tasks_per_hour", json_real(0));
-    json_object_set_new(o, "end_s", json_null());
-    json_object_set_new(o, "longest", json_array());
-    json_object_del(o, "blocked");
-    json_object_set_new(all, "charged", bats_json_money(st->charged));
-    json_object_del(all, "held");
-    if (st->budget != BATS_UNLIMITED)
-        json_object_set_new(all, "left",
-                            bats_json_money(st->budget - st->charged));
-    end_clusters(json_object_get(o, "clusters"), st);
 }
 
 int bats_live_write(const char *path, const json_t *object,
@@ -286,14 +227,6 @@ int bats_live_write(const char *path, const json_t *object,
     return 0;
 }
 
-bats_money bats_live_held(const json_t *object)
-{
-    const char *text = json_string_value(
-        json_object_get(json_object_get(object, "money"), "held"));
-    bats_money held;
-    return text != NULL && bats_money_parse(text, &held, NULL) == 0 ? held : 0;
-}
-
 int bats_live_read(const char *path, json_t **object, struct bats_error *err)
 {
     json_error_t why;
@@ -306,41 +239,4 @@ int bats_live_read(const char *path, json_t **object, struct bats_error *err)
     if (access(path, F_OK) != 0)
         return bats_refuse(err, "%s: %s", path, strerror(errno));
     return bats_refuse(err, "%s is not the status of a run", path);
-}
-
-/* ---- workflows of a record ---- */
-
-/* Reads the file beside a record. */
-static int find_beside(const char *record, json_t **object)
-{
-    char path[4096 + sizeof BATS_LIVE_SUFFIX];
-    snprintf(path, sizeof path, "%.4095s" BATS_LIVE_SUFFIX, record);
-    return bats_live_read(path, object, NULL);
-}
-
-/* Adds figures from a running run's status file. */
-static void add_soonest(struct bats_purse_status *list, uint32_t n,
-                        const char *record)
-{
-    json_t *live;
-    if (find_beside(record, &live) < 0)
-        n = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const json_t *w =
-            json_array_get(json_object_get(live, "workflows"), i);
-        double soonest = json_number_value(json_object_get(w, "soonest_s"));
-        if (soonest > 0 && soonest < (double)BATS_LONGEST / BATS_SECOND)
-            list[i].soonest = (bats_time)(soonest * BATS_SECOND);
-    }
-    json_decref(live);
-}
-
-int bats_live_workflows(struct bats_view *view, bool is_live,
-                        struct bats_purse_status **list, uint32_t *n,
-                        uint16_t **of, struct bats_error *err)
-{
-    int rc = bats_view_workflows(view, list, n, of, err);
-    if (rc == 0 && is_live && *n > 0)
-        add_soonest(*list, *n, bats_view_path(view));
-    return rc;
 }

@@ -17,15 +17,13 @@
 #include <stdio.h>
 
 #include "bats/error.h"
-#include "record/read/view.h"
 #include "report/causes.h"
 #include "report/snapshot.h"
 
 #define BATS_LIVE_SUFFIX ".live"
 #define BATS_LIVE_EVERY_US 2000000
-#define BATS_LIVE_RUNNING 20  /* longest-running tasks */
-#define BATS_LIVE_DECISIONS 8 /* the last ones */
-#define BATS_LIVE_CAUSES 8    /* the most frequent ones */
+#define BATS_LIVE_RUNNING 20 /* longest-running tasks */
+#define BATS_LIVE_CAUSES 8 /* the most frequent ones */
 #define BATS_LIVE_COMMAND 120 /* bytes shown of a command */
 #define BATS_LIVE_NEED 64     /* bytes shown of a need */
 
@@ -60,35 +58,11 @@ int bats_live_write(const char *path, const json_t *object,
  * missing or not a status file. */
 int bats_live_read(const char *path, json_t **object, struct bats_error *err);
 
-/* As bats_view_workflows; for a running run also the earliest ends, from its
- * status file. */
-int bats_live_workflows(struct bats_view *view, bool is_live,
-                        struct bats_purse_status **list, uint32_t *n,
-                        uint16_t **of, struct bats_error *err);
-
-/* Money held for machines that are billed later; 0: none, or unknown. */
-bats_money bats_live_held(const json_t *object);
-
-/* Completes the last status of a run that has ended since: figures from its
- * record, and how it ended in words ("all done"). */
-void bats_live_end(json_t *object, const struct bats_view_status *status,
-                   const char *state);
-
-/* ---- the screen of `top` ---- */
-
-enum bats_live_page {
-    BATS_LIVE_ALL,
-    BATS_LIVE_TASKS,
-    BATS_LIVE_FAILURES,
-    BATS_LIVE_PLANS,
-    BATS_LIVE_PAGES
-};
-
-/* Prints the page in at most `rows` lines of at most `columns` columns,
- * encoded for a terminal; each line ends with `end`. Long sentences wrap,
- * tables lose their last columns. `now_us`: real time since 1970, for the
+/* Prints the screen of `top` in at most `rows` lines of at most `columns`
+ * columns, encoded for a terminal; each line ends with `end`. Long sentences
+ * wrap, tables lose their last columns. `now_us`: real time since 1970, for the
  * age. */
-void bats_live_print(FILE *out, const json_t *object, enum bats_live_page page,
-                     int rows, int columns, int64_t now_us, const char *end);
+void bats_live_print(FILE *out, const json_t *object, int rows, int columns,
+                     int64_t now_us, const char *end);
 
 #endif

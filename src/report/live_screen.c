@@ -1,4 +1,4 @@
-/* live_screen: the pages of `top`. All texts come from a file, so every line
+/* live_screen: the screen of `top`. All texts come from a file, so every line
  * is encoded. */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,8 +10,9 @@
 #include "report/words.h"
 #include "util/text.h"
 
-#define MOST 8    /* lines of a table */
-#define NARROW 60 /* columns of a narrow screen */
+#define MOST 8     /* lines of a table */
+#define FAILURES 3 /* kinds of failures */
+#define NARROW 60  /* columns of a narrow screen */
 
 struct screen {
     FILE *out;
@@ -206,7 +207,7 @@ static void print_money(struct screen *s, const json_t *o)
     if (has(m, "budget"))
         bats_append(text, sizeof text, " of %s", text_of(m, "budget"));
     bats_append(text, sizeof text, "%s%s charged", blank, currency);
-    if (bats_live_held(o) > 0)
+    if (has(m, "held") && strcmp(text_of(m, "held"), "0") != 0)
         bats_append(text, sizeof text, ", %s held", text_of(m, "held"));
     if (has(m, "left"))
         bats_append(text, sizeof text, ", left %s", text_of(m, "left"));
@@ -214,8 +215,6 @@ static void print_money(struct screen *s, const json_t *o)
         bats_append(text, sizeof text, ", %s reserved",
                     text_of(m, "reserved"));
     line(s, "money   %s", text);
-    if (has(o, "state"))
-        return;
     snprintf(text, sizeof text, "%s%s%s an hour now", text_of(m, "per_hour"),
              blank, currency);
     if (has(m, "runs_out_s"))
@@ -228,9 +227,7 @@ static void print_head(struct screen *s, const json_t *o, int64_t now_us)
 {
     char old[128] = "";
     double seconds = (double)now_us / 1e6 - number_of(o, "written_unix");
-    if (has(o, "state"))
-        snprintf(old, sizeof old, "; %s", text_of(o, "state"));
-    else if (seconds >= 10)
+    if (seconds >= 10)
         snprintf(old, sizeof old, "; NOT CURRENT, written %s ago",
                  moment(seconds).s);
     else
@@ -337,8 +334,6 @@ static void print_running(struct screen *s, const json_t *o)
     json_t *t;
     int wide = s->columns < NARROW ? 0 : 14;
     const char *between = wide > 0 ? "  " : "";
-    if (json_array_size(json_object_get(o, "longest")) == 0 && has(o, "state"))
-        return;
     int needs = wide > 0 ? width_of_needs(json_object_get(o, "longest")) : 0;
     cut(s, "%8s  %9s  %-*.*s%s%-*.*s%s", "task", "runs for", wide, wide,
         "machine", between, needs, needs, "needs", "command");
@@ -349,11 +344,11 @@ static void print_running(struct screen *s, const json_t *o)
             has(t, "needs") ? text_of(t, "needs") : "", text_of(t, "command"));
 }
 
-static void print_failures(struct screen *s, const json_t *o, size_t limit)
+static void print_failures(struct screen *s, const json_t *o)
 {
     const json_t *list = json_object_get(o, "causes");
     size_t n = json_array_size(list);
-    for (size_t i = 0; i < n && i < limit; i++) {
+    for (size_t i = 0; i < n && i < FAILURES; i++) {
         const json_t *c = json_array_get(list, i);
         const json_t *host = json_array_get(json_object_get(c, "hosts"), 0);
         size_t hosts = json_array_size(json_object_get(c, "hosts"));
@@ -367,37 +362,16 @@ static void print_failures(struct screen *s, const json_t *o, size_t limit)
     }
 }
 
-static void print_plans(struct screen *s, const json_t *o)
-{
-    const json_t *list = json_object_get(o, "decisions");
-    cut(s, "%8s  %s", "time", "decision");
-    for (size_t i = json_array_size(list); i-- > 0;) {
-        const json_t *d = json_array_get(list, i);
-        put(s, 10, "%8s  %s", moment(number_of(d, "time_s")).s,
-            text_of(d, "text"));
-    }
-}
-
-void bats_live_print(FILE *out, const json_t *object, enum bats_live_page page,
-                     int rows, int columns, int64_t now_us, const char *end)
+void bats_live_print(FILE *out, const json_t *object, int rows, int columns,
+                     int64_t now_us, const char *end)
 {
     struct screen s = {out, rows, columns, end};
     print_head(&s, object, now_us);
     line(&s, "%s", "");
-    if (page == BATS_LIVE_ALL) {
-        print_clusters(&s, object);
-        print_workflows(&s, object);
-        print_turns(&s, object);
-        print_failures(&s, object, 3);
-        line(&s, "%s", "");
-    }
-    if (page == BATS_LIVE_FAILURES) {
-        print_failures(&s, object, SIZE_MAX);
-        if (json_array_size(json_object_get(object, "causes")) == 0)
-            line(&s, "no task has failed");
-    }
-    if (page == BATS_LIVE_PLANS)
-        print_plans(&s, object);
-    if (page == BATS_LIVE_ALL || page == BATS_LIVE_TASKS)
-        print_running(&s, object);
+    print_clusters(&s, object);
+    print_workflows(&s, object);
+    print_turns(&s, object);
+    print_failures(&s, object);
+    line(&s, "%s", "");
+    print_running(&s, object);
 }

@@ -1,7 +1,6 @@
 #include "report/recorded.h"
 #include "bats/lease.h"
 
-
 #include "util/json.h"
 
 struct bats_lease_terms bats_recorded_terms(const json_t *options)

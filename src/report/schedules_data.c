@@ -132,51 +132,6 @@ json_t *bats_schedules_json_list(const struct bats_estimator *e,
     return bats_json_whole(list, bad);
 }
 
-/* ---- the page ---- */
-
-#define POINTS 2000 /* of the frontier, at most */
-
-/* Every step-th schedule, with its machines in words. */
-static json_t *list_page(const struct bats_estimator *e,
-                         const struct bats_schedule *list, size_t n,
-                         size_t step)
-{
-    json_t *rows = json_array();
-    char held[4096];
-    for (size_t i = 0; i < n; i += step) {
-        json_t *row = bats_schedules_json(e, &list[i]);
-        bats_schedules_machines(held, sizeof held, e, &list[i]);
-        json_object_set_new(row, "held", bats_json_text(held));
-        json_array_append_new(rows, row);
-    }
-    return rows;
-}
-
-json_t *bats_schedules_page(const struct bats_estimator *e,
-                            const struct bats_schedule *offers,
-                            size_t n_offers,
-                            const struct bats_schedule *frontier, size_t n)
-{
-    json_t *clusters = json_array();
-    bats_money cheapest = n_offers > 0 ? offers[0].plan.cost : 0;
-    for (size_t i = 0; i < e->n_clusters; i++) {
-        const struct bats_cluster *c = &e->clusters[i];
-        json_array_append_new(
-            clusters,
-            json_pack("{s:o, s:o, s:o, s:f}", "name", bats_json_text(c->name),
-                      "charge", bats_json_money(c->charge), "machines",
-                      c->max == UINT32_MAX ? json_null()
-                                           : json_integer(c->max),
-                      "mean_s", e->runtimes[i].mean / BATS_SECOND));
-    }
-    return json_pack(
-        "{s:I, s:o, s:o, s:o, s:f, s:o}", "n_tasks", (json_int_t)e->n_tasks,
-        "offers", list_page(e, offers, n_offers, 1), "frontier",
-        list_page(e, frontier, n, (n + POINTS - 1) / POINTS), "clusters",
-        clusters, "cheapest", (double)cheapest / BATS_UNIT, "currency",
-        bats_json_text(e->currency));
-}
-
 /* ---- the critical path ---- */
 
 #define PATH_SHOWN 10 /* of its tasks, and the last one */
@@ -193,40 +148,28 @@ static size_t find_fastest(const struct bats_estimator *e)
     return best;
 }
 
-const char *bats_schedules_path(char *text, size_t size,
-                                const struct bats_estimator *e,
-                                const uint32_t *task, uint32_t n)
+void bats_schedules_print_path(FILE *out, const struct bats_estimator *e,
+                               const uint32_t *task, uint32_t n)
 {
     size_t i = find_fastest(e);
-    text[0] = '\0';
+    char text[512];
     if (e->chain <= 0)
-        return text;
-    snprintf(text, size, "Critical path: %s%s on %s",
+        return;
+    snprintf(text, sizeof text, "\nCritical path: %s%s on %s",
              e->runtimes[i].is_guess ? BATS_WORDS_GUESS : "",
              bats_words_makespan(e->chain * e->runtimes[i].mean).s,
              e->clusters[i].name);
     if (n == 0)
-        bats_append(text, size, ".");
+        bats_append(text, sizeof text, ".");
     for (uint32_t k = 0; k < n; k++) {
         if (n > PATH_SHOWN + 1 && k >= PATH_SHOWN)
             k = n - 1;
-        bats_append(text, size, "%s%" PRIu32 "%s",
+        bats_append(text, sizeof text, "%s%" PRIu32 "%s",
                     k == 0                             ? ", tasks "
                     : k == n - 1 && n > PATH_SHOWN + 1 ? ", ..., "
                                                        : ", ",
                     task[k] + 1, k == n - 1 ? "." : "");
     }
-    return text;
-}
-
-void bats_schedules_print_path(FILE *out, const struct bats_estimator *e,
-                               const uint32_t *task, uint32_t n)
-{
-    char text[512];
-    bats_schedules_path(text, sizeof text, e, task, n);
-    if (text[0] == '\0')
-        return;
-    putc('\n', out);
     bats_words_wrap(out, text, 0, 0, 80);
 }
 

@@ -131,19 +131,6 @@ bats 5 fits --clusters clusters.ini --history p.db --budget 50 --dry-run
 grep -q '^From 2 earlier bags: 50s, .* on fast; 2 times as fast as slow\.$' out
 # 2 machines of each do 12 tasks in 200 s; 8 an hour is 7.41 in 3333 s.
 grep -q '^These machines would take 55m33s for it, .* and cost 7\.41 SU, ' out
-# ln(60 / 55.55) is 0.22 deviations of the level, 0.5 / sqrt(2): 59 %. Half an
-# hour is 1.74 of them too soon: 4 %.
-with_deadline() {
-    bats 5 fits --clusters clusters.ini --history p.db --dry-run "$@"
-    sed -n 's/^They alone would keep the deadline in \(.*\)% of.*/\1/p' out
-}
-grep -q '^These machines would take 55m33s' out
-expect 1 grep -q 'the deadline in' out
-likely=$(with_deadline --budget 50 --minimize time --deadline 1h)
-unlikely=$(with_deadline --budget 50 --minimize time --deadline 30m)
-test "$likely $unlikely" = '59 4'
-with_deadline --budget 50 --time-limit 30m
-grep -q '^In 30m they would do about 108 of 200 tasks\.$' out
 bats 5 fits --clusters clusters.ini --no-history --budget 50 --dry-run
 expect 1 grep -q 'earlier bag' out
 ok 'a dry run says what is believed, from whence, and what it may cost'
@@ -197,16 +184,8 @@ sums_of() {
 sums_of '30 + 2 * n' >line.json
 sums_of '40 + n * 7919 % 41' >noise.json
 printf '#!/bin/sh\n#BATS parameter n integer select anyof 10 300 60\n' >sweep.sh
-points='sweep.sh --clusters clusters.ini --points'
 imports <(sed "s/fit --n/sh sweep.sh/" line.json) script.db
-# 30 + 2 n on fast, which charges 3 an hour.
-verb plan $points --history script.db
-cut -f1,4,5 out | diff - <(printf '%s\t%s\t%s\n' task fast_s fast_cost \
-    1 50 0.04167 2 630 0.525 3 150 0.125)
-# Two tasks of 2 of 5 cores share a machine.
-sed '/^.cluster fast/a machine = node\nslots = 5' clusters.ini >nodes.ini
-verb plan sweep.sh --clusters nodes.ini --points --cores 2 --history script.db
-cut -f5 out | diff - <(printf '%s\n' fast_cost 0.02083 0.2625 0.0625)
+# 30 + 2 n on fast.
 plan sweep.sh --history script.db
 grep -q '^from 1 earlier bag: 4m36s, ' out # (50 + 630 + 150) / 3
 imports <(sed "s/fit --n/true --n/" line.json) true.db
@@ -214,12 +193,10 @@ bats 2 --order longest --history true.db --no-record --joblog order.log \
     --header : -- true --n {n} ::: n 10 300 60
 test "$(sed 1d order.log | cut -f1 | xargs)" = '2 3 1'
 imports <(sed "s/fit --n/sh sweep.sh/" noise.json) noise.db
-verb plan $points --history noise.db
-test "$(sed 1d out | cut -f4 | sort -u | wc -l)" = 1
-exits 2 'the history knows nothing of these tasks' verb plan $points --history none.db
-exits 2 '--points needs a bag' \
-    verb plan --tasks 5 --clusters clusters.ini --points
-ok 'each point of a sweep is priced, if its numbers explain runtimes'
+plan sweep.sh --history noise.db
+grep -q '^from 1 earlier bag: ' out
+expect 1 grep -q '^from 1 earlier bag: 4m36s, ' out
+ok 'a sweep is expected by its numbers, if they explain runtimes'
 
 # Fast does 3 times as much for twice the money: known, none of slow is used.
 ini '[run]; window = 60m; policy = bats; budget = 40' \
@@ -236,11 +213,10 @@ exits 2 'nowhere.db: there is no such history' \
 ok 'a simulation believes a history'
 
 printf '@once true --%s\n' short long >mixed
-printf '%s\n' 'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand' \
-    '1\tn\t1700000000\t1\t0\t0\t0\t0\ttrue --short' \
-    '2\tn\t1700000000\t9\t0\t0\t0\t0\ttrue --long' |
-    sed 's/\\t/\t/g' >log.mixed
-imports log.mixed m.db --cluster all
+printf '{"run": "mixed", "ended_s": 1700000009, "kind": "true %s", "cluster": "all",
+    "tasks": 1, "sum_s": %d, "p10_s": %d, "p50_s": %d, "p90_s": %d}\n' \
+    --short 1 1 1 1 --long 9 9 9 9 | paste -d '' - - >line.mixed
+imports line.mixed m.db
 longest='mixed --order longest --no-record --joblog order.log'
 bats 2 $longest --history m.db
 expect 1 grep -q 'runtimes are known' err

@@ -98,13 +98,9 @@ exits 2 nofile by_mpi 3 nofile
 ok 'clusters that do not fit, or a bag that is not there, are refused on all ranks'
 
 echo 'touch started' >bag
-bats 3 bag --dry-run --retries 3 --retry-delay 5s --timeout 500% \
-    --halt soon,fail=10% --time-limit 4h
+bats 3 bag --dry-run
 test ! -e started
-finds out 'touch started' '^A task that fails is run 3 times at most, after 5s\.$' \
-    '^A task is stopped after 500% of the median\.$' \
-    '^The run ends soon when 10% of the tasks fail\.$' \
-    '^No task is started that does not fit into 4h\.$'
-ok '--dry-run shows the tasks and the rules in force, and runs none'
+grep -q 'touch started' out
+ok '--dry-run shows the tasks, and runs none'
 
 done_testing

@@ -47,73 +47,41 @@ top() {
         typescript >/dev/null
 }
 for size in '24 80' '50 132' '12 40'; do
-    top $size 90 'grep -q money typescript' ftdoq
+    top $size 90 'grep -q money typescript' q
     # The screens, one after the other, with <home> before each.
     sed "1d;s/\r//g;s/$ESC\[H/\n<home>\n/g;s/$ESC\[[0-9;?]*[a-zA-Z]//g" \
         typescript | sed '/^Script done/d' >out
     awk -v columns="${size#* }" 'length > columns { exit 1 }' out
     awk -v rows="${size% *}" '/<home>/ { n = 0 } n++ > rows { exit 1 }' out
-    test "$(grep -c '<home>' out)" -ge 5
-    finds out '^cluster ' '^    time  decision' '^failed .*exit 1'
+    grep -q '^cluster ' out
 done
-ok 'top has pages on small and large screens'
-# A slow line would fall behind if all were written again and again.
-top 24 80 90 '[ "$(grep -aoc "s ago" typescript)" -ge 4 ]' q
-test "$(grep -ac '^cluster ' typescript)" -eq 1
-test "$(grep -aoc 's ago' typescript)" -ge 4
-ok 'only lines that have changed are written again'
-# typed COMMAND: in a terminal of its own; keys come from descriptor 3.
+ok 'top fits on small and large screens, and q ends it'
 mkfifo keys
-typed() {
-    rm -f typescript
-    { TERM=xterm timeout 120 script -qefc "$1" typescript <keys >/dev/null; } &
-    exec 3>keys
-    within 60 eval 'grep -q money typescript 2>/dev/null'
-}
-quit() {
-    printf q >&3
-    expect 0 wait $!
-    exec 3>&-
-}
-typed "stty rows 24 cols 80; tty >tty; exec '$BATS_MPI' top bag"
+rm typescript
+{ TERM=xterm timeout 120 script -qefc "stty rows 24 cols 80; tty >tty
+    '$BATS_MPI' top bag; stty -a >modes" typescript <keys >/dev/null; } &
+exec 3>keys
+within 60 eval 'grep -q money typescript 2>/dev/null'
 stty -F "$(cat tty)" rows 40 cols 120
-within 60 eval 'grep -q "$(printf "\033")\[40;1H" typescript'
-quit
-ok 'it follows the size of the screen'
-
-# The shell gets a usual screen, and top its own one again.
-cat >shell <<SH
-set -m
-stty rows 24 cols 80
-'$BATS_MPI' top bag
-echo \$? >stopped
-stty -a >modes
-touch is-stopped
-until test -e on; do sleep 0.1; done
-fg
-SH
-typed 'bash shell'
-printf '\032' >&3
-within 60 test -e is-stopped
-test "$(cat stopped)" -eq $((128 + $(kill -l TSTP)))
+# The bar of the first screen ends at column 80, that of the second one at 120.
+within 60 eval 'grep -q "#-\{40,\}\] 3/8" typescript'
+printf q >&3
+expect 0 wait $!
+exec 3>&-
 grep -qw icanon modes
 grep -q ' echo ' modes
 expect 1 grep -q -- '-icanon\|-echo ' modes
 test "$(grep -ao 'h\|\[?1049l' typescript | tail -n 1)" = '[?1049l'
-touch on
-within 60 eval '[ "$(grep -aoc "^cluster " typescript)" -eq 2 ]'
-quit
-ok 'Ctrl-Z stops it, with the terminal as it was, and fg brings it back'
+ok 'it follows the size of the screen, and leaves the terminal as it was'
 exits 2 'needs a terminal' verb top bag
 touch go.1
 within 60 grep -q '"tasks_per_hour": [0-9.]*[1-9]' bag.bats.live
 ok 'once a task has ended, it has the rate, though the run is quiet'
 top 24 80 90 'grep -qa "4 running" typescript && touch go &&
-    grep -qa "The run is over" typescript' q
+    grep -qa "^charged " typescript' q
 cat -v typescript >out
-finds out 'bag, policy bats; done, 3 failed' \
-    '100% .* 8/8, 0 running, 3 failed'
-ok 'top shows how the run has ended'
+finds out 'bag: done, 3 failed' '^tasks     8: 5 done, 3 failed, 0 running'
+ok 'when the run ends, top ends with its status'
 expect 1 wait $run
 test ! -e bag.bats.live
 expect 2 verb top --once bag

@@ -27,8 +27,6 @@ static const char status[] =
     "  'command': './simulate --seed 17 \\u001b[2J'},"
     " {'task': 99, 'machine': 'fast-25', 'since_s': 3840,"
     "  'command': 'sleep 100'}],"
-    " 'decisions': [{'time_s': 0, 'text': 'start: slow 32, fast 25'},"
-    "  {'time_s': 1200, 'text': 'planned again: slow 32, fast 25'}],"
     " 'causes': [{'tasks': 11, 'end': 'exit 1', 'last_line':"
     "  'cp: out.17: No space left on device', 'first_task': 17,"
     "  'hosts': [{'host': 'n7', 'tasks': 11}]},"
@@ -51,20 +49,14 @@ static json_t *status_json(void)
 
 /* The text on the screen, three seconds after it was written; until the next
  * call. The object is decref'd. */
-static const char *show(json_t *object, enum bats_live_page page, int rows,
-                        int columns)
+static const char *show(json_t *object, int rows, int columns)
 {
     static char text[8192];
     FILE *out = fmemopen(text, sizeof text, "w");
-    bats_live_print(out, object, page, rows, columns, 1003000000, "\n");
+    bats_live_print(out, object, rows, columns, 1003000000, "\n");
     fclose(out);
     json_decref(object);
     return text;
-}
-
-static const char *screen(enum bats_live_page page, int rows, int columns)
-{
-    return show(status_json(), page, rows, columns);
 }
 
 static void shows(const char *text, const char *part)
@@ -86,7 +78,7 @@ static void shows(const char *text, const char *part)
 TEST(everything_has_its_place_on_80_columns)
 {
     assert_string_equal(
-        screen(BATS_LIVE_ALL, 23, 80), HEAD
+        show(status_json(), 23, 80), HEAD
         "cluster   held   busy  charged  in use  mean  profit\n"
         "slow     32/32  32/32      192     97%   15m    1.00\n"
         "fast     25/32  25/25       96     88%    4m    0.94\n"
@@ -109,21 +101,10 @@ TEST(what_tasks_need_is_a_column)
     json_t *object = status_json();
     json_t *first = json_array_get(json_object_get(object, "longest"), 0);
     json_object_set_new(first, "needs", json_string("4 cores"));
-    const char *text = show(object, BATS_LIVE_ALL, 23, 80);
+    const char *text = show(object, 23, 80);
     shows(text, "machine         needs    command\n"
                 "      17         1h  slow-3          4 cores  ./sim");
     shows(text, "fast-25                  sleep 100");
-}
-
-TEST(other_pages_follow_the_same_head)
-{
-    assert_string_equal(screen(BATS_LIVE_PLANS, 23, 80),
-                        HEAD "    time  decision\n"
-                             "     20m  planned again: slow 32, fast 25\n"
-                             "      0s  start: slow 32, fast 25\n");
-    assert_int_equal(strncmp(screen(BATS_LIVE_FAILURES, 23, 80),
-                             HEAD "failed  11 on n7", sizeof HEAD + 15),
-                     0);
 }
 
 #define NARROW                                                                \
@@ -142,48 +123,13 @@ TEST(other_pages_follow_the_same_head)
 
 TEST(a_narrow_screen_has_whole_words)
 {
-    const char *text = screen(BATS_LIVE_ALL, 40, 40);
+    const char *text = show(status_json(), 40, 40);
     assert_int_equal(strncmp(text, NARROW, strlen(NARROW)), 0);
     shows(text, "\ncluster   held   busy  charged  in use\n"
                 "slow     32/32  32/32      192     97%\n");
     shows(text, "\nnext    in 7m 3 machines of slow are\n"
                 "        parked, others are renewed\n");
     shows(text, "\n      17         1h  ./simulate --seed");
-    shows(screen(BATS_LIVE_PLANS, 40, 32), "     20m  planned again: slow\n"
-                                           "          32, fast 25\n");
-}
-
-TEST(what_has_ended_shows_its_end)
-{
-    struct bats_view_status st = {
-        .last = 4 * BATS_HOUR,
-        .done = 988,
-        .failed = 12,
-        .tasks = 1000,
-        .charged = 320 * BATS_UNIT,
-        .budget = 600 * BATS_UNIT,
-        .n_clusters = 1,
-        .clusters = {{.name = "slow", .charged = 224 * BATS_UNIT}}};
-    json_t *object = status_json();
-    bats_live_end(object, &st, "done, 12 failed");
-    assert_string_equal(
-        show(object, BATS_LIVE_ALL, 23, 80),
-        "sim.txt, policy bats; done, 12 failed\n"
-        "tasks   100% [#################################] 1000/1000, 0 running, "
-        "12 failed\n"
-        "time    4h\n"
-        "goal    promised 4h30m, at most 5h; deadline 6h\n"
-        "money   320 of 600 SU charged, left 280, 600.5 reserved\n"
-        "\n"
-        "cluster  held  busy  charged  in use  mean  profit\n"
-        "slow     0/32  0/32      224     97%   15m    1.00\n"
-        "fast     0/32  0/25       96     88%    4m    0.94\n"
-        "idle      0/2   0/0        0      0%     -       -\n"
-        "failed  11 on n7, exit 1: cp: out.17: No space left on device "
-        "(first: task 17)\n"
-        "failed  1 on n1, signal 9 (KILL): nothing on standard error (first: "
-        "task 40)\n"
-        "\n");
 }
 
 /* Nothing is charged for a job until it ends, and the site's money may have no
@@ -196,8 +142,7 @@ TEST(what_is_held_is_shown)
     json_object_set_new(money, "held", json_string("7.5"));
     json_object_set_new(money, "reserved", json_null());
     json_object_set_new(money, "currency", json_string(""));
-    assert_true(bats_live_held(object) == 7500000);
-    shows(show(object, BATS_LIVE_ALL, 23, 80),
+    shows(show(object, 23, 80),
           "\nmoney   0 of 600 charged, 7.5 held, left 312\n"
           "        231 an hour now: lasts until ");
 }
@@ -206,17 +151,15 @@ TEST(no_screen_is_overrun)
 {
     static const int sizes[][2] = {
         {24, 80}, {50, 132}, {12, 40}, {5, 20}, {1, 1}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (int page = 0; page < BATS_LIVE_PAGES; page++) {
-            const char *text =
-                screen((enum bats_live_page)page, sizes[i][0], sizes[i][1]);
-            int rows = 0;
-            for (; *text != '\0'; text = strchr(text, '\n') + 1) {
-                assert_in_range(strcspn(text, "\n"), 0, sizes[i][1]);
-                rows++;
-            }
-            assert_in_range(rows, 1, sizes[i][0]);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *text = show(status_json(), sizes[i][0], sizes[i][1]);
+        int rows = 0;
+        for (; *text != '\0'; text = strchr(text, '\n') + 1) {
+            assert_in_range(strcspn(text, "\n"), 0, sizes[i][1]);
+            rows++;
         }
+        assert_in_range(rows, 1, sizes[i][0]);
+    }
 }
 
 /* Anybody may have written the file. */
@@ -225,14 +168,14 @@ TEST(impossible_numbers_do_no_harm)
     json_t *object =
         json_pack("{s:i, s:I, s:I}", "tasks", 10, "done",
                   (json_int_t)INT64_MAX, "failed", (json_int_t)INT64_MAX);
-    shows(show(object, BATS_LIVE_ALL, 2, 80), "\ntasks   100% [####");
+    shows(show(object, 2, 80), "\ntasks   100% [####");
 }
 
 TEST(an_old_status_says_so)
 {
     json_t *object = status_json();
     json_object_set_new(object, "written_unix", json_integer(703));
-    assert_string_equal(show(object, BATS_LIVE_ALL, 1, 80),
+    assert_string_equal(show(object, 1, 80),
                         "sim.txt, policy bats; NOT CURRENT, written 5m ago\n");
 }
 

@@ -5,7 +5,6 @@
 
 #include "cli/cli.h"
 #include "cli/look.h"
-#include "report/live.h"
 #include "report/recorded.h"
 #include "report/table.h"
 #include "report/words.h"
@@ -125,7 +124,7 @@ static struct workflows read_all(struct bats_look *l)
 {
     struct workflows w;
     bats_look_status(l);
-    bats_must(bats_live_workflows(l->view, l->status.is_live, &w.list, &w.n,
+    bats_must(bats_view_workflows(l->view, &w.list, &w.n,
                                   NULL, &bats_why));
     return w;
 }

@@ -8,7 +8,6 @@
 #include "bats/sched.h"
 #include "cli/cli.h"
 #include "cli/look.h"
-#include "report/live.h"
 #include "report/recorded.h"
 #include "report/words.h"
 #include "report/workflows.h"
@@ -53,7 +52,7 @@ static void learn(struct bats_look *l, struct known *k)
         .needs = bats_known_needs(l)};
     bats_must(bats_view_decision(l->view, &k->has_decision, &k->decision,
                                  &bats_why));
-    bats_must(bats_live_workflows(l->view, l->status.is_live, &k->workflows,
+    bats_must(bats_view_workflows(l->view, &k->workflows,
                                   &k->n_workflows, &k->workflow, &bats_why));
     for (size_t i = 0; i < l->status.n_clusters; i++)
         k->held += l->status.clusters[i].held;
