@@ -33,32 +33,6 @@ static const struct way {
     [BATS_VERB_RECORD] = {.check = cmd_record_check, .act = cmd_record},
 };
 
-static int close_look(void *context, int code)
-{
-    struct bats_look *look = context;
-    bats_view_close(look->view);
-    json_decref(look->options);
-    return code;
-}
-
-/* Answers from the record that the first argument names. */
-static int answer(bats_verb_show *show, const struct bats_settings *set)
-{
-    struct bats_look look = {.set = set};
-    const char *word = set->words[0];
-    int rc = bats_view_open(bats_look_find(word, look.path, sizeof look.path),
-                            &look.view, &bats_why);
-    if (rc == BATS_EINPUT && strcmp(look.path, word) == 0) {
-        bats_say(bats_why.text);
-        bats_die(rc, "there is no %s" BATS_LOOK_SUFFIX " either", word);
-    }
-    bats_must(rc);
-    bats_at_death(close_look, &look);
-    int code = show(&look);
-    bats_at_death(NULL, NULL);
-    return close_look(&look, code);
-}
-
 int bats_verb_carry_out(enum bats_verb verb, int argc, char **argv)
 {
     const struct way *v = &ways[verb];
@@ -75,7 +49,7 @@ int bats_verb_carry_out(enum bats_verb verb, int argc, char **argv)
         rc = v->check(&set, &err);
     if (rc < 0)
         return bats_options_complain(verb, &err);
-    int code = v->show != NULL ? answer(v->show, &set) : v->act(&set);
+    int code = v->show != NULL ? bats_look_answer(v->show, &set) : v->act(&set);
     bats_must(bats_flush(&bats_why));
     return code;
 }

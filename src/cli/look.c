@@ -31,6 +31,32 @@ const char *bats_look_find(const char *word, char *path, size_t size)
     return path;
 }
 
+static int close_look(void *context, int code)
+{
+    struct bats_look *look = context;
+    bats_view_close(look->view);
+    json_decref(look->options);
+    return code;
+}
+
+int bats_look_answer(int (*show)(struct bats_look *look),
+                     const struct bats_settings *set)
+{
+    struct bats_look look = {.set = set};
+    const char *word = set->words[0];
+    int rc = bats_view_open(bats_look_find(word, look.path, sizeof look.path),
+                            &look.view, &bats_why);
+    if (rc == BATS_EINPUT && strcmp(look.path, word) == 0) {
+        bats_say(bats_why.text);
+        bats_die(rc, "there is no %s" BATS_LOOK_SUFFIX " either", word);
+    }
+    bats_must(rc);
+    bats_at_death(close_look, &look);
+    int code = show(&look);
+    bats_at_death(NULL, NULL);
+    return close_look(&look, code);
+}
+
 void bats_look_status(struct bats_look *l)
 {
     bats_must(

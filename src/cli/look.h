@@ -39,6 +39,11 @@ const char *bats_look_find(const char *word, char *path, size_t size);
  * length if it has another suffix. */
 size_t bats_look_bag(const char *record);
 
+/* Answers with `show` from the record that the first argument names; returns the
+ * exit code. */
+int bats_look_answer(int (*show)(struct bats_look *look),
+                     const struct bats_settings *set);
+
 /* Reads status and options (report/recorded.h). */
 void bats_look_status(struct bats_look *look);
 

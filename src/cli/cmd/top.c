@@ -108,16 +108,15 @@ static bool watch(const char *record, const char *path, json_t *object)
     return is_over;
 }
 
-static int watch_screen(char *word, const char *record, const char *path,
-                        json_t *object)
+static int watch_screen(const struct bats_settings *set, const char *record,
+                        const char *path, json_t *object)
 {
-    char *status[] = {"status", word, NULL};
     struct termios before = set_up();
     bool is_over = watch(record, path, object);
     fputs(LEAVE, stdout);
     fflush(stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
-    return is_over      ? bats_verb_carry_out(BATS_VERB_STATUS, 2, status)
+    return is_over      ? bats_look_answer(cmd_status, set)
            : ended != 0 ? 128 + (int)ended
                         : 0;
 }
@@ -157,7 +156,7 @@ int cmd_top(const struct bats_settings *set)
                         bats_now_us(CLOCK_REALTIME), "\n");
         json_decref(object);
     } else {
-        return watch_screen((char *)set->words[0], record, path, object);
+        return watch_screen(set, record, path, object);
     }
     return 0;
 }
