@@ -209,12 +209,6 @@ double bats_estimate_confidence(const struct bats_estimator *e);
 int bats_estimate_least_budget(const struct bats_estimator *e,
                                bats_money *budget, struct bats_error *err);
 
-/* All schedules that no other one beats in both cost and end, the cheapest
- * first; of configurations, the offers. *schedules, for free(), has *n. */
-int bats_estimate_frontier(const struct bats_estimator *e,
-                           struct bats_schedule **schedules, size_t *n,
-                           struct bats_error *err);
-
 /* ---- choosing ---- */
 
 /* The chosen schedule; errors as for the function that makes it. */

@@ -178,28 +178,6 @@ int bats_estimate_offers(const struct bats_estimator *e,
     return rc;
 }
 
-int bats_estimate_frontier(const struct bats_estimator *e,
-                           struct bats_schedule **schedules, size_t *n,
-                           struct bats_error *err)
-{
-    struct ends ends = {.n = BATS_OFFERS};
-    int rc = planner_of(e) ? find(e, &ends, err) : 0;
-    *schedules = rc == 0 ? calloc(ends.n, sizeof **schedules) : NULL;
-    if (rc == 0 && !*schedules)
-        rc = bats_no_memory(err);
-    if (rc == 0 && !planner_of(e))
-        rc = configurations_offer(e, *schedules, n, err);
-    else
-        *n = 0;
-    for (size_t k = planner_of(e) ? ends.n : 0; k-- > 0 && rc == 0;)
-        rc = planner_of(e)->make(e, &ends.points[k], BATS_OFFER_NONE,
-                                 &(*schedules)[(*n)++], err);
-    free(ends.points);
-    if (rc < 0)
-        free(*schedules);
-    return rc;
-}
-
 int bats_estimate_least_budget(const struct bats_estimator *e,
                                bats_money *budget, struct bats_error *err)
 {
