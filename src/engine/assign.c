@@ -357,16 +357,24 @@ void assign_slot(struct state *s, uint32_t slot)
         fill(s, slot);
 }
 
-/* The slot was refused for its whole cluster, and nobody but the order could
- * give its other slots anything: the walk leaves it, from `left` on. */
+/* No slot of the cluster would get anything now, whoever is asked. */
+static bool refuses_cluster(const struct state *s, uint32_t cluster)
+{
+    if (s->tail->migrate || s->needs.list || s->money.purses.n > 0 ||
+        s->run.phase == PHASE_SAMPLING)
+        return false;
+    return s->policy->place ? s->policy->is_over(s->own.policy, s, cluster)
+                            : s->order->refuses &&
+                                  s->order->refuses(s->own.order, s, cluster);
+}
+
+/* The slot was refused: if that is so for its whole cluster, the walk leaves
+ * that, from `left` on. */
 static void leave_cluster(struct state *s, struct idle_walk *walk,
                           struct idle_walk *left, uint32_t slot)
 {
     uint32_t cluster = slot_cluster(s, slot);
-    if (!s->order->refuses || s->policy->place || s->tail->migrate ||
-        s->needs.list || s->money.purses.n > 0 ||
-        s->run.phase == PHASE_SAMPLING ||
-        !s->order->refuses(s->own.order, s, cluster))
+    if (!refuses_cluster(s, cluster))
         return;
     left->next[cluster] = walk->next[cluster];
     walk->next[cluster] = NO_SLOT;

@@ -59,6 +59,7 @@ struct place {
                                taken */
     struct spending *money;  /* by workflow; the last entry is the run's */
     uint32_t turn;           /* the workflow in turn */
+    uint32_t first;          /* machine to look at first, in each cluster */
     double *free;            /* by slot: time when free; INFINITY: not
                                offered */
     uint32_t *slots;         /* all heaps */
@@ -69,6 +70,8 @@ struct place {
                               < 0: not known yet */
     uint32_t *example;     /* by category: one of its tasks */
     struct bats_position *answer; /* by slot: its task, or BATS_NO_POSITION */
+    uint32_t n_answers[BATS_CLUSTERS_MAX]; /* of the round, by cluster */
+    bool gives_up; /* the last round ended before its tasks and slots */
     struct stamp stamp;
     bool keeps;       /* a machine is kept free for a task of several slots */
     bool is_late;     /* a task had no offer in time in the last round */
@@ -372,21 +375,62 @@ static void sink(const struct place *p, struct offered *o, uint32_t at)
     o->slot[at] = slot;
 }
 
-/* Looks at all slots; returns the number of idle ones. */
+/* Offers the slot, if it is or will be free. */
+static void offer(struct place *p, const struct state *s, uint32_t slot)
+{
+    struct offered *o = &p->offered[offer_of(s, slot)];
+    p->free[slot] = free_at(p, s, slot);
+    if (isfinite(p->free[slot]) && slot_lead(s, slot) == slot)
+        o->slot[o->n++] = slot;
+}
+
+/* Withdraws the offers and answers of the last round. */
+static void forget(struct place *p, struct offered *o)
+{
+    while (o->n > 0)
+        p->answer[o->slot[--o->n]] = BATS_NO_POSITION;
+}
+
+/* Upper bounds for each cluster: of idle slots, beyond one for each task unless
+ * the last round gave up; and of machines searched for busy ones, from
+ * another one on in each round. */
+#define IDLE_MOST 128
+#define MACHINES_MOST 64
+
+/* Looks at a cluster's slots; returns the number of idle ones. */
+static uint32_t look_at(struct place *p, const struct state *s, size_t cluster)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    uint32_t idle = 0, most = IDLE_MOST;
+    if (p->room || !p->gives_up)
+        most += bats_bag_ready(&s->bag);
+    for (uint32_t at = s->idle.of[cluster].first; at != NO_SLOT && idle < most;
+         at = s->slots[at].next_idle)
+        if (s->slots[at].n_tasks == 0) {
+            offer(p, s, at);
+            idle += isfinite(p->free[at]) && slot_lead(s, at) == at;
+        }
+    for (uint32_t i = 0; i < c->n_machines && i < MACHINES_MOST; i++) {
+        const struct machine *m =
+            &s->machines[s->members[c->first_machine +
+                                    (p->first + i) % c->n_machines]];
+        for (uint32_t k = 0; k < m->n_slots && p->kind->waits; k++)
+            if (s->slots[m->first_slot + k].n_tasks > 0)
+                offer(p, s, m->first_slot + k);
+    }
+    return idle;
+}
+
+/* Looks at the slots; returns the number of idle ones. */
 static uint32_t look(struct place *p, const struct state *s)
 {
     uint32_t idle = 0;
     for (size_t i = 0; i < 2 * s->n_clusters; i++)
-        p->offered[i].n = 0;
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        struct offered *o = &p->offered[offer_of(s, i)];
-        p->answer[i] = BATS_NO_POSITION;
-        p->free[i] = free_at(p, s, i);
-        if (!isfinite(p->free[i]) || slot_lead(s, i) != i)
-            continue;
-        o->slot[o->n++] = i;
-        idle += s->slots[i].n_tasks == 0;
-    }
+        forget(p, &p->offered[i]);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        idle += look_at(p, s, i);
+    p->first += MACHINES_MOST;
+    memset(p->n_answers, 0, sizeof p->n_answers);
     for (size_t i = 0; i < 2 * s->n_clusters; i++)
         for (uint32_t at = p->offered[i].n / 2; at-- > 0;)
             sink(p, &p->offered[i], at);
@@ -596,8 +640,9 @@ static void spend(struct spending *m, double price, double least)
 }
 
 /* A round ends after this many tasks in a row without an offer, unless smaller
- * ones may have one. */
+ * ones may have one; or after so many that wait for a busy machine. */
 #define REFUSED 64
+#define WAITING 256
 
 /* The first task of several slots that waits keeps others from its machine,
  * which would otherwise be empty only when none of them is left. */
@@ -613,6 +658,7 @@ static void keep_room(struct place *p, const struct state *s, uint32_t slot,
 static void make_round(struct place *p, const struct state *s)
 {
     uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s), refused = 0;
+    uint32_t waiting = 0;
     update_rule(p, s);
     p->is_late = p->is_dear = p->keeps = false;
     if (idle == 0)
@@ -621,7 +667,9 @@ static void make_round(struct place *p, const struct state *s)
         p->room[k] = s->needs.nodes[k].free;
     count_money(p, s);
     gather(p, s);
-    for (uint32_t i = 0; i < n && idle > 0 && refused < REFUSED; i++) {
+    for (uint32_t i = 0; i < n && idle > 0 && refused < REFUSED &&
+                         waiting < WAITING;
+         i++) {
         const struct ready r = next_ready(p, s, i);
         struct spending *own = &p->money[r.workflow],
                         *run = &p->money[place_workflows(s)];
@@ -634,14 +682,18 @@ static void make_round(struct place *p, const struct state *s)
         spend(run, price, least);
         if (s->slots[slot].n_tasks > 0 || bats_is_position(p->answer[slot])) {
             keep_room(p, s, slot, r.task); /* it waits for an earlier task */
+            waiting += !p->room;
             continue;
         }
         if (p->room)
             need_count(&p->room[node_of(s, slot)], need_of(s, r.task), -1);
         p->answer[slot] = r.task;
+        p->n_answers[slot_cluster(s, slot)]++;
+        waiting = 0;
         p->turn = (r.workflow + 1) % place_workflows(s);
         idle--;
     }
+    p->gives_up = refused >= REFUSED || waiting >= WAITING;
 }
 
 /* ---- answers to the engine ---- */
@@ -669,10 +721,19 @@ struct bats_position place_place(void *self, const struct state *s,
     p->answer[slot] = BATS_NO_POSITION;
     if (bats_is_position(task)) { /* the round stays valid after it has
                                      begun */
+        p->n_answers[slot_cluster(s, slot)]--;
         p->stamp.ready--;
         p->stamp.busy++;
     }
     return task;
+}
+
+bool place_is_over(const void *self, const struct state *s, uint32_t cluster)
+{
+    const struct place *p = ((const struct place_memory *)self)->place;
+    const struct stamp now = stamp_of(s);
+    return p->n_answers[cluster] == 0 &&
+           memcmp(&p->stamp, &now, sizeof now) == 0;
 }
 
 /* Each offer has room for all slots of its cluster. */
@@ -722,6 +783,8 @@ int place_init(void *self, const struct state *s,
     if (!bats_heap_init(&p->next, is_listed(s) ? 1 : tasks) || !ok)
         return bats_no_memory(err);
     divide(p, s);
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        p->answer[i] = BATS_NO_POSITION;
     for (uint32_t i = 0; i < tasks; i++)
         p->example[category_of(s, i)] = i;
     return 0;

@@ -14,8 +14,10 @@
  * tasks is the deadline. The policy's `choose` picks one of them. A task
  * without an offer waits for another round; after 64 in a row the round ends.
  * Data transfer is part of a task's runtime, as it does not depend on the
- * machine (section III.C). A round looks at all slots, and at all tasks only
- * where there are several workflows or told runtimes.
+ * machine (section III.C). A round looks at an idle slot for each
+ * ready task in each cluster and 128 more, at the busy slots of 64 machines,
+ * others in each round, and at all tasks only where there are several
+ * workflows or told runtimes.
  *
  * A task that needs several slots costs as much as its share of a machine. It
  * is offered idle machines that have room beside what the round has placed
@@ -174,7 +176,8 @@ struct place_memory {
         .renew = rr_renew,                                                    \
         .refill = rr_refill,                                                  \
         .is_late = place_is_late,                                             \
-        .place = place_place}
+        .place = place_place,                                                 \
+        .is_over = place_is_over}
 
 int place_init(void *self, const struct state *s,
                const struct place_kind *kind, struct bats_error *err);
@@ -182,5 +185,6 @@ void place_release(void *self);
 bool place_is_late(void *self, const struct state *s);
 struct bats_position place_place(void *self, const struct state *s,
                                  uint32_t slot);
+bool place_is_over(const void *self, const struct state *s, uint32_t cluster);
 
 #endif
