@@ -235,35 +235,6 @@ grep -qx '\.\.\. 30 more' sizes
 test "$("$BATS_MPI" tasks --sizes --json many | grep -c asked_s)" = 130
 ok 'it says how many rows it does not show; --json shows all'
 
-# Six tasks use 50M of the 400M that they ask for, and one 180M. On machines of
-# 500M and 4 slots all of them ask for 0.8 of a machine, and need 0.4.
-hold() { # MEMORY
-    echo "{ head -c $1 /dev/zero; sleep 0.3; } | tail -n 1 >/dev/null"
-}
-{
-    echo '#BATS class=a memory=400M'
-    yes "$(hold 50M)" | head -n 6
-    hold 180M
-} >bag
-ini '[run]; currency = SU' \
-    '[cluster all]; ranks = 1-4; machine = node; charge = 1000; max = 2' \
-    >clusters
-past='--clusters clusters --history past.db'
-SLURM_MEM_PER_NODE=500 bats 5 bag --history past.db --record past.bats
-"$BATS_MPI" plan bag $past >plan
-"$BATS_MPI" tasks --sizes past.bats | awk '$2 == 7 && $3 == "400M" {
-    print "; " $7 ($8 == "-" ? ":" : " with " $8 " % tried again:") }' >same
-test -s same
-grep -qFf same plan
-grep -qE '^memory of a, on all: 400M: [0-9.]+ SU; [0-9]+M( with [0-9.]+ % tried again)?: [0-9.]+ SU$' plan
-test "$(sql past.db 'SELECT sum(tasks), min(asked_kib), max(asked_kib)
-    FROM memory')" = '7|409600|409600'
-"$BATS_MPI" plan bag $past --memory 1G | cmp -s plan -
-sed -i 's/400M/60M/' bag
-"$BATS_MPI" plan bag $past >plan
-expect 1 grep -q '^memory' plan
-ok 'plan: what asking for less memory would cost, by the history'
-
 # ---- plans ----
 
 # A node of 4 ranks runs one task of 3 cores at a time: each task left takes ten
