@@ -104,17 +104,11 @@ static int platform(void *context, struct bats_platform *platform,
                     struct bats_error *err)
 {
     struct bats_welcome *w = context;
-    size_t i = 0, n = w->platform.n_clusters;
     *platform = w->platform;
     w->platform.machines = NULL;
-    while (i < n &&
-           bats_reliability_copy(&platform->reliability[i],
-                                 &w->file->sections[i].model.reliability))
-        i++;
-    if (i == n)
-        return 0;
-    bats_platform_release(platform);
-    return bats_no_memory(err);
+    for (size_t i = 0; i < w->platform.n_clusters; i++)
+        platform->reliability[i] = w->file->sections[i].model.reliability;
+    return 0;
 }
 
 static bool suits(const struct bats_welcome *w, uint32_t cluster,

@@ -286,7 +286,6 @@ void bats_clusters_file_destroy(struct bats_clusters_file *file)
         free(file->sections[i].where_text);
         free(file->sections[i].ranges);
         bats_hostlist_release(&file->sections[i].nodes);
-        bats_reliability_release(&file->sections[i].model.reliability);
     }
     free(file->path);
     free(file);

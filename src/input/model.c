@@ -287,12 +287,6 @@ static int set_survival(struct bats_sections *r, const char *value,
     return bats_survival_parse(losses(r), value, err);
 }
 
-static int set_outages(struct bats_sections *r, const char *value,
-                       struct bats_error *err)
-{
-    return bats_outages_read(losses(r), r->path, value, err);
-}
-
 static int set_noticed(struct bats_sections *r, const char *value,
                        struct bats_error *err)
 {
@@ -337,7 +331,6 @@ const struct bats_key bats_model_keys[] = {
     BATS_KEY("reliable", set_reliable, false, false),
     BATS_KEY("reliability", set_reliability, false, false),
     BATS_KEY("survival", set_survival, false, false),
-    BATS_KEY("outages", set_outages, false, false),
     BATS_KEY("noticed", set_noticed, false, false),
     BATS_KEY("charge_lost", set_charge_lost, false, false),
     BATS_KEY("block", set_block, false, false),

@@ -179,9 +179,8 @@ static uint32_t machine_for(struct bats_platform *platform,
     return m;
 }
 
-/* Adds the next cluster to the platform if the section has machines here.
- * False: no memory. */
-static bool add_cluster(struct bats_platform *platform,
+/* Adds the next cluster to the platform if the section has machines here. */
+static void add_cluster(struct bats_platform *platform,
                         const struct claims *claims,
                         const struct bats_worker_rank *workers,
                         const struct bats_worker_rank **leaders, uint32_t s)
@@ -199,15 +198,14 @@ static bool add_cluster(struct bats_platform *platform,
     }
     uint32_t n = platform->n_machines - first;
     if (n == 0)
-        return true;
+        return;
     size_t k = platform->n_clusters++;
     platform->clusters[k] = section->model.cluster;
     if (platform->clusters[k].max > n)
         platform->clusters[k].max = n;
     platform->expected[k] = section->model.expected;
     platform->speed[k] = section->model.speed;
-    return bats_reliability_copy(&platform->reliability[k],
-                                 &section->model.reliability);
+    platform->reliability[k] = section->model.reliability;
 }
 
 int bats_platform_build(const struct bats_clusters_file *file,
@@ -241,8 +239,7 @@ int bats_platform_build(const struct bats_clusters_file *file,
         code = settle_claims(&claims);
     }
     for (uint32_t s = 0; s < file->n_sections && !code; s++)
-        if (!add_cluster(&p, &claims, workers, leaders, s))
-            code = bats_no_memory(err);
+        add_cluster(&p, &claims, workers, leaders, s);
     free(leaders);
     free(claims.list);
     if (code)
@@ -256,8 +253,6 @@ void bats_platform_release(struct bats_platform *platform)
 {
     free(platform->machines);
     free(platform->slot_of);
-    for (size_t i = 0; i < BATS_CLUSTERS_MAX; i++)
-        bats_reliability_release(&platform->reliability[i]);
     *platform = (struct bats_platform){0};
 }
 

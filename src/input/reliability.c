@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/textfile.h"
-#include "util/grow.h"
 #include "util/hash.h"
 
 #define BLANKS " \t\r\n"
@@ -93,77 +91,11 @@ int bats_survival_parse(struct bats_reliability *r, const char *value,
     return bats_survival_set(time, n == 3 ? shape : NULL, &r->a, &r->b, err);
 }
 
-static int by_machine(const void *left, const void *right)
-{
-    const struct bats_outage *a = left, *b = right;
-    if (a->machine != b->machine)
-        return a->machine < b->machine ? -1 : 1;
-    return a->down < b->down ? -1 : a->down > b->down;
-}
-
-/* Parses "3,1h,2h30m". */
-static int parse_outage(char *line, struct bats_outage *o,
-                        struct bats_error *err)
-{
-    char *number = strtok(line, "," BLANKS);
-    char *down = strtok(NULL, "," BLANKS), *up = strtok(NULL, "," BLANKS);
-    uint64_t n;
-    if (!number || !down || !up || strtok(NULL, "," BLANKS))
-        return bats_refuse(err,
-                           "expected machine,down,up: a number and two times");
-    if (bats_count_parse(number, &n, NULL) || n == 0 || n > UINT32_MAX)
-        return bats_refuse(
-            err, "'%.60s' is not the number of a machine, from 1", number);
-    o->machine = (uint32_t)(n - 1);
-    int rc = bats_duration_parse(down, &o->down, err);
-    if (rc == 0)
-        rc = bats_duration_parse(up, &o->up, err);
-    return rc == 0 && o->up <= o->down
-               ? bats_refuse(err, "it is up before it is down")
-               : rc;
-}
-
-struct reader {
-    struct bats_reliability *r;
-    size_t room;
-};
-
-static int read_line(void *context, char *line, struct bats_error *err)
-{
-    struct reader *reader = context;
-    struct bats_reliability *r = reader->r;
-    size_t blank = strspn(line, BLANKS);
-    if (line[blank] == '\0' || line[blank] == '#')
-        return 0;
-    if (!bats_grow(&r->outages, &reader->room, r->n_outages + 1,
-                   sizeof *r->outages))
-        return bats_no_memory(err);
-    int rc = parse_outage(line, &r->outages[r->n_outages], err);
-    r->n_outages += rc == 0;
-    return rc;
-}
-
-int bats_outages_read(struct bats_reliability *r, const char *from,
-                      const char *value, struct bats_error *err)
-{
-    struct reader reader = {.r = r};
-    char *path = bats_textfile_beside(from, value);
-    int rc = path ? bats_textfile_lines(path, NULL, read_line, &reader, err)
-                  : bats_no_memory(err);
-    if (rc == 0 && r->n_outages == 0)
-        rc = bats_error_at(err, path, 0, "no outages");
-    if (rc == 0)
-        qsort(r->outages, r->n_outages, sizeof *r->outages, by_machine);
-    free(path);
-    return rc;
-}
-
 /* ---- losses ---- */
 
 bool bats_reliability_loses(const struct bats_reliability *r)
 {
-    return r->n_steps > 0 || r->survival != BATS_SURVIVAL_ALL ||
-           r->n_outages > 0;
+    return r->n_steps > 0 || r->survival != BATS_SURVIVAL_ALL;
 }
 
 static double uniform(uint64_t seed, uint64_t n)
@@ -179,48 +111,12 @@ static double share_at(const struct bats_reliability *r, bats_time at)
     return share;
 }
 
-/* The first outage of the machine that ends after `at`. */
-static bats_time goes_down(const struct bats_reliability *r, uint32_t machine,
-                           bats_time at)
-{
-    for (size_t i = 0; i < r->n_outages; i++) {
-        const struct bats_outage *o = &r->outages[i];
-        if (o->machine == machine && o->up > at)
-            return o->down > at ? o->down - at : 0;
-    }
-    return BATS_NEVER;
-}
-
 bats_time bats_reliability_lost(const struct bats_reliability *r,
-                                uint64_t seed, uint32_t machine, uint32_t task,
+                                uint64_t seed, uint32_t task,
                                 uint32_t execution, bats_time at)
 {
     uint64_t n = (uint64_t)execution << 32 | task;
     if (r->n_steps > 0 && uniform(seed, n) > share_at(r, at))
         return 0;
-    bats_time lost = goes_down(r, machine, at);
-    bats_time end =
-        bats_survival_quantile(r->survival, r->a, r->b, uniform(~seed, n));
-    return end < lost ? end : lost;
-}
-
-bool bats_reliability_copy(struct bats_reliability *to,
-                           const struct bats_reliability *from)
-{
-    *to = *from;
-    if (from->n_outages == 0)
-        return true;
-    to->outages = malloc(from->n_outages * sizeof *to->outages);
-    if (to->outages)
-        memcpy(to->outages, from->outages,
-               from->n_outages * sizeof *to->outages);
-    else
-        to->n_outages = 0;
-    return to->outages != NULL;
-}
-
-void bats_reliability_release(struct bats_reliability *r)
-{
-    free(r->outages);
-    *r = (struct bats_reliability){0};
+    return bats_survival_quantile(r->survival, r->a, r->b, uniform(~seed, n));
 }

@@ -12,12 +12,6 @@
  *   survival = exponential MEAN    an execution is lost this long after its
  *            | weibull SCALE SHAPE   start, unless it has ended by then
  *            | lognormal MEDIAN SIGMA
- *   outages = FILE                 executions are lost that run on a machine
- *                                  when it goes down, or start before it is up
- *                                  again: lines "machine,down,up", the number
- *                                  of the machine in its cluster, from 1, and
- *                                  times
- *
  *   noticed = 10s                  the run learns of a loss after this delay
  *                                  (struct bats_cluster); `no`: it never does,
  *                                  the default for emulated losses
@@ -38,11 +32,6 @@
 
 #define BATS_RELIABILITY_STEPS 8
 
-struct bats_outage {
-    uint32_t machine; /* number in its cluster, from 0 */
-    bats_time down, up;
-};
-
 /* All zero: nothing is lost. */
 struct bats_reliability {
     size_t n_steps;
@@ -50,10 +39,7 @@ struct bats_reliability {
                                              * in (0, 1], */
     bats_time from[BATS_RELIABILITY_STEPS]; /* from this time on; ascending */
     enum bats_survival survival;
-    double a, b;                 /* parameters of the survival; times in
-                                  * microseconds */
-    struct bats_outage *outages; /* ascending by machine and time; owned */
-    size_t n_outages;
+    double a, b; /* parameters of the survival; times in microseconds */
 };
 
 /* Each parses the value of a key. BATS_EINPUT with a sentence, BATS_ENOMEM. */
@@ -67,24 +53,13 @@ int bats_survival_parse(struct bats_reliability *r, const char *value,
 int bats_survival_find(const char *name, enum bats_survival *survival);
 int bats_survival_set(const char *time, const char *shape, double *a,
                       double *b, struct bats_error *err);
-/* Reads a file of outages; `value` is relative to the directory of the file
- * `from`. */
-int bats_outages_read(struct bats_reliability *r, const char *from,
-                      const char *value, struct bats_error *err);
-
 bool bats_reliability_loses(const struct bats_reliability *r);
 
 /* The time after its start `at` when the execution is lost, unless it has
- * ended; BATS_NEVER: it is not lost. `machine` is the number of its machine in
- * the cluster, from 0; `execution` the number of earlier executions of the
- * task. */
+ * ended; BATS_NEVER: it is not lost. `execution` is the number of earlier
+ * executions of the task. */
 bats_time bats_reliability_lost(const struct bats_reliability *r,
-                                uint64_t seed, uint32_t machine, uint32_t task,
+                                uint64_t seed, uint32_t task,
                                 uint32_t execution, bats_time at);
-
-/* A deep copy; false: no memory. */
-bool bats_reliability_copy(struct bats_reliability *to,
-                           const struct bats_reliability *from);
-void bats_reliability_release(struct bats_reliability *r);
 
 #endif

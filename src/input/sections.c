@@ -320,12 +320,6 @@ int bats_sections_read(struct bats_sections *r, const char *text,
     return rc;
 }
 
-void bats_sections_release(struct bats_sections *r)
-{
-    for (size_t i = 0; i < r->n_clusters; i++)
-        bats_reliability_release(&r->models[i].reliability);
-}
-
 /* ---- what several keys say together ---- */
 
 static bool is_by_age(const struct bats_tariff *t)

@@ -106,9 +106,6 @@ unsigned bats_sections_cluster(const struct bats_sections *r, size_t cluster,
 #define BATS_SECTIONS_FAIL(r, line, ...)                                      \
     bats_error_at((r)->err, (r)->path, line, __VA_ARGS__)
 
-/* Releases what the models still own. */
-void bats_sections_release(struct bats_sections *r);
-
 /* bats_sections_count: a whole number from 1 to `most`. bats_sections_period:
  * a duration above 0. */
 int bats_sections_count(const char *value, uint32_t most, uint32_t *count,

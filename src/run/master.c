@@ -56,13 +56,11 @@ static bats_time lost_after(const struct master *m,
                             const struct bats_command *run)
 {
     const struct bats_platform *p = &m->survey.platform;
-    uint32_t cluster = p->machines[run->machine].cluster, number = 0;
-    const struct bats_reliability *reliability = &p->reliability[cluster];
+    const struct bats_reliability *reliability =
+        &p->reliability[p->machines[run->machine].cluster];
     if (!bats_reliability_loses(reliability))
         return BATS_NEVER;
-    for (uint32_t i = run->machine; i > 0; i--)
-        number += p->machines[i - 1].cluster == cluster;
-    return bats_reliability_lost(reliability, m->options->engine.seed, number,
+    return bats_reliability_lost(reliability, m->options->engine.seed,
                                  run->task, m->attempts[run->task],
                                  bats_master_now(m));
 }

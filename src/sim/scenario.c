@@ -116,7 +116,6 @@ int bats_scenario_load(const char *path, struct bats_scenario **scenario,
                                     .n_kinds = KINDS,
                                     .err = err};
         rc = read_all(r);
-        bats_sections_release(r);
     }
     free(r);
     if (rc == 0)

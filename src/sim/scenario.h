@@ -76,7 +76,7 @@
  *     noise = 0.05                 ; relative deviation from run to run
  *     loss = 500h                  ; mean time until a machine is lost
  *     reliable = no                ; executions may be lost silently:
- *     reliability = 0.83           ; these and survival, outages, noticed:
+ *     reliability = 0.83           ; these, survival and noticed:
  *                                  ; see input/reliability.h
  *     block, reclaimable, notice, guaranteed, free, lifetime: see
  *                                  ; input/model.h, and `charge` there

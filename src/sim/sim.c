@@ -21,8 +21,8 @@ struct slot {
 };
 
 struct machine {
-    uint32_t first_slot, number; /* number in its cluster, from 0 */
-    uint32_t jobs;               /* acquisitions so far */
+    uint32_t first_slot;
+    uint32_t jobs; /* acquisitions so far */
     bool lost;
     bats_time ready;   /* end of its start-up */
     bats_time started; /* a job: start of its bill */
@@ -101,9 +101,8 @@ static void set_end(struct world *w, struct slot *sl, uint32_t execution,
     uint32_t cluster = w->o->sched.machines[sl->machine].cluster;
     const struct bats_reliability *r =
         w->o->reliability ? &w->o->reliability[cluster] : NULL;
-    bats_time lost = r ? bats_reliability_lost(r, w->o->noise_seed,
-                                               w->machines[sl->machine].number,
-                                               sl->head, execution, start)
+    bats_time lost = r ? bats_reliability_lost(r, w->o->noise_seed, sl->head,
+                                               execution, start)
                        : BATS_NEVER;
     sl->is_lost = lost <= sl->runtime;
     bats_time noticed = w->o->sched.clusters[cluster].noticed;
@@ -465,12 +464,9 @@ static int set_up(struct world *w)
         !bats_heap_init(&w->takes, so->n_machines))
         return bats_no_memory(w->err);
     n_slots = 0;
-    uint32_t members[BATS_CLUSTERS_MAX] = {0};
     for (uint32_t i = 0; i < so->n_machines; i++) {
         w->machines[i] =
-            (struct machine){.first_slot = n_slots,
-                             .number = members[so->machines[i].cluster]++,
-                             .started = BATS_NEVER};
+            (struct machine){.first_slot = n_slots, .started = BATS_NEVER};
         for (uint32_t k = 0; k < so->machines[i].slots; k++)
             w->slots[n_slots++] = (struct slot){.machine = i,
                                                 .slot = k,

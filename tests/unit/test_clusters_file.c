@@ -166,7 +166,7 @@ TEST(unknown_sections_and_keys_are_refused)
     refuse_line("node = a1",
                 ":3: unknown key 'node' in [cluster x]; known are nodes, "
                 "ranks, partition, max, machine, charge, speed, expected, "
-                "reliable, reliability, survival, outages, noticed, "
+                "reliable, reliability, survival, noticed, "
                 "charge_lost, block, reclaimable, notice, guaranteed, free, "
                 "lifetime, slots, memory and gpus");
     refuse_line("window = 1h", ":3: unknown key 'window' in [cluster x]; ");
@@ -491,8 +491,6 @@ TEST(losses_are_checked)
                 ":3: reliable: 'maybe' is neither yes nor no");
     refuse_line("reliable = yes\nreliability = 0.5",
                 ":3: reliable: 'yes' beside losses");
-    refuse_line("outages = /no/file",
-                ":3: outages: /no/file: No such file or directory");
     refuse_line("noticed = 0\nreliability = 0.5",
                 ":3: noticed: '0' is not above 0");
     refuse_line("reliable = yes\nnoticed = 10s",

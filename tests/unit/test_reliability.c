@@ -1,7 +1,5 @@
 /* reliability: which executions are lost, and when. */
-#include <unistd.h>
-
-#include "helpers/directory.h"
+#include "helpers/test.h"
 #include "input/reliability.h"
 
 #define EXECUTIONS 100000
@@ -12,7 +10,7 @@ static double lost_before(const struct bats_reliability *r, bats_time age,
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < EXECUTIONS; i++)
-        n += bats_reliability_lost(r, 7, 0, i / 4, i % 4, at) <= age;
+        n += bats_reliability_lost(r, 7, i / 4, i % 4, at) <= age;
     return n / (double)EXECUTIONS;
 }
 
@@ -20,7 +18,7 @@ TEST(without_a_word_nothing_is_lost)
 {
     struct bats_reliability r = {0};
     assert_false(bats_reliability_loses(&r));
-    assert_true(bats_reliability_lost(&r, 1, 0, 0, 0, 0) == BATS_NEVER);
+    assert_true(bats_reliability_lost(&r, 1, 0, 0, 0) == BATS_NEVER);
 }
 
 TEST(a_share_is_lost_at_once)
@@ -50,41 +48,4 @@ TEST(they_survive_as_long_as_is_said)
                 0.005); /* Phi(-ln 2 / 1.39) */
 }
 
-TEST(an_outage_takes_what_runs_on_its_machine)
-{
-    struct bats_reliability r = {0}, copy;
-    char path[64];
-    snprintf(path, sizeof path, "%s/outages", directory);
-    write_text(path, "# machine, down, up\n2, 3h, 4h\n1,1h,90m\n2,1h,2h\n");
-    assert_int_equal(bats_outages_read(&r, "/tmp/x", path, NULL), 0);
-    assert_true(bats_reliability_copy(&copy, &r));
-    bats_reliability_release(&r);
-    assert_true(bats_reliability_lost(&copy, 1, 0, 0, 0, 0) == BATS_HOUR);
-    assert_true(bats_reliability_lost(&copy, 1, 0, 0, 0, BATS_HOUR) == 0);
-    assert_true(bats_reliability_lost(&copy, 1, 0, 0, 0, 90 * BATS_MINUTE) ==
-                BATS_NEVER);
-    assert_true(bats_reliability_lost(&copy, 1, 1, 0, 0, 2 * BATS_HOUR) ==
-                BATS_HOUR);
-    assert_true(bats_reliability_lost(&copy, 1, 2, 0, 0, 0) == BATS_NEVER);
-    bats_reliability_release(&copy);
-}
-
-TEST(wrong_outages_are_named_by_line)
-{
-    static const char *const wrong[][2] = {
-        {"1,1h,2h\n1,2h\n", ":2: expected machine,down,up"},
-        {"0,1h,2h\n", ":1: '0' is not the number of a machine"},
-        {"1,2h,1h\n", ":1: it is up before it is down"},
-        {"\n1,2h,x\n", ":2: "},
-        {"# none\n", ": no outages"}};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct bats_reliability r = {0};
-        write_text("outages", wrong[i][0]);
-        assert_int_equal(bats_outages_read(&r, "x", "outages", &err),
-                         BATS_EINPUT);
-        assert_non_null(strstr(err.text, wrong[i][1]));
-        bats_reliability_release(&r);
-    }
-}
-
-TEST_MAIN(enter_directory, leave_directory)
+TEST_MAIN(NULL, NULL)

@@ -21,32 +21,29 @@ static void set_up(uint32_t n_tasks, bats_time work, uint32_t n_machines)
     w->o.noise = &noise;
 }
 
-/* The machine goes down at 10 min and is up again at 12, but only at 15 is it
+/* What begins in the first two minutes is lost at once, but only at 5 min is it
  * said that the task of 50 min is lost. */
 TEST(a_loss_that_is_noticed_puts_the_task_back)
 {
-    struct bats_outage outage = {.down = 10 * BATS_MINUTE,
-                                 .up = 12 * BATS_MINUTE};
-    struct bats_reliability loses = {.outages = &outage, .n_outages = 1};
+    struct bats_reliability loses = {
+        .n_steps = 2, .share = {0, 1}, .from = {0, 2 * BATS_MINUTE}};
     set_up(1, 50 * BATS_MINUTE, 1);
     w->clusters[0].unreliable = true;
     w->clusters[0].noticed = 5 * BATS_MINUTE;
     w->o.reliability = &loses;
     play();
-    assert_int_equal(w->makespan, 65 * BATS_MINUTE);
+    assert_int_equal(w->makespan, 55 * BATS_MINUTE);
     assert_int_equal(w->status.preempted, 1);
     assert_int_equal(w->status.done, 1);
 }
 
-/* Tasks of two hours, after some of a minute, on machines that are lost only
- * in 900 hours. */
+/* Tasks of two hours, after some of a minute, on machines that lose nothing in
+ * the first 900 hours. */
 static void set_up_unreliable(uint32_t n_tasks, uint32_t n_short,
                               const char *strategy)
 {
-    static struct bats_outage outage = {.down = 900 * BATS_HOUR,
-                                        .up = 901 * BATS_HOUR};
-    static const struct bats_reliability loses = {.outages = &outage,
-                                                  .n_outages = 1};
+    static const struct bats_reliability loses = {
+        .n_steps = 2, .share = {1, 0.5}, .from = {0, 900 * BATS_HOUR}};
     set_up(n_tasks, 2 * BATS_HOUR, 4);
     for (uint32_t i = 0; i < n_short; i++)
         w->work[i] = BATS_MINUTE;

@@ -316,7 +316,7 @@ TEST(keys_are_checked)
         ":4: unknown key 'nodes' in [cluster c]; known "
         "are machines, startup, queue, noise, loss, charge, speed, "
         "expected, reliable, reliability, survival, "
-        "outages, noticed, charge_lost, block, reclaimable, "
+        "noticed, charge_lost, block, reclaimable, "
         "notice, guaranteed, free, lifetime, slots, memory and gpus");
     refuse("[bag]\ntasks = 3\n" CLUSTER, ":1: [bag] has no runtime");
     refuse("\n[bag]\nruntime = mixture\n" CLUSTER, ":2: [bag] has no tasks");

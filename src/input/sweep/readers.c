@@ -8,7 +8,6 @@
 
 #include "input/textfile.h"
 #include "util/grow.h"
-#include "util/larger.h"
 
 /* ---- columns ---- */
 
@@ -370,45 +369,19 @@ static int by_first(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Adds the numbers of n overlapping spans, each once. */
-static int add_once(struct bats_axis *axis, const struct bats_row_span *spans,
-                    size_t n, struct bats_error *err)
-{
-    uint64_t n_all = 0, k = 0;
-    for (size_t i = 0; i < n && n_all < UINT32_MAX; i++)
-        n_all += spans[i].n;
-    if (n_all >= UINT32_MAX)
-        return bats_refuse(err,
-                           "--array: ranges of more than %" PRIu32
-                           " numbers must not overlap",
-                           UINT32_MAX - 1);
-    int64_t *numbers = malloc((size_t)n_all * sizeof *numbers);
-    if (numbers == NULL)
-        return bats_no_memory(err);
-    for (size_t i = 0; i < n; i++)
-        for (uint64_t row = 0; row < spans[i].n; row++)
-            numbers[k++] = spans[i].first + (int64_t)row * spans[i].step;
-    qsort(numbers, k, sizeof *numbers, bats_ascending);
-    for (size_t i = 0; i < k;) {
-        struct bats_row_span span = {.first = numbers[i], .step = 1, .n = 1};
-        while (++i < k && numbers[i] <= last_of(&span) + 1)
-            span.n += numbers[i] > last_of(&span);
-        bats_axis_add_span(axis, span);
-    }
-    free(numbers);
-    return 0;
-}
-
-/* Adds the union of the spans: an array is a set, as for Slurm. */
+/* Adds the spans in ascending order; they must not overlap. */
 static int add_spans(struct bats_axis *axis, struct bats_row_span *spans,
                      size_t n, struct bats_error *err)
 {
     qsort(spans, n, sizeof *spans, by_first);
-    for (size_t i = 1; i < n; i++)
-        if (spans[i].first <= last_of(&spans[i - 1]))
-            return add_once(axis, spans, n, err);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && spans[i].first <= last_of(&spans[i - 1]))
+            return bats_refuse(err,
+                               "--array: the ranges from %" PRId64
+                               " and from %" PRId64 " overlap",
+                               spans[i - 1].first, spans[i].first);
         bats_axis_add_span(axis, spans[i]);
+    }
     return 0;
 }
 

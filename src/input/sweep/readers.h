@@ -44,8 +44,8 @@ int bats_axis_read_lines(struct bats_axis *axis, const char *path,
 int bats_axis_read_csv(struct bats_axis *axis, const char *path,
                        struct bats_error *err);
 
-/* Reads numbers as Slurm writes them, "1-100:2" or "1,3,5-9": a set, in
- * ascending order. The parameter's name is array_id. */
+/* Reads numbers as Slurm writes them, "1-100:2" or "1,3,5-9", into ascending
+ * order. BATS_EINPUT: ranges overlap. The parameter's name is array_id. */
 int bats_axis_read_array(struct bats_axis *axis, const char *text,
                          struct bats_error *err);
 
