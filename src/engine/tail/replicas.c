@@ -15,7 +15,8 @@
     0.03 /* validity of a look, as a fraction of the longest
                       runtime */
 
-#define TAIL_TASKS 192 /* tasks examined per event */
+#define TAIL_TASKS 192 /* tasks examined at once */
+#define TAIL_PASSES 16 /* and next ones after this many events */
 
 /* A running task. */
 struct replicated {
@@ -32,6 +33,7 @@ struct replicas {
     uint32_t n;
     bats_time looked_at;   /* when the list was made */
     uint32_t next_busy;    /* where to continue: a word of `busy` */
+    uint32_t passes;       /* since then, if the list is of some only */
     bool knows;            /* the list is valid for this pass */
     bool failed_here;      /* a task was not chosen because of that */
     bool is_news;          /* slots that found nothing may find a task now */
@@ -261,7 +263,7 @@ static void add(struct replicas *c, const struct state *s, uint32_t slot)
 static void look_around(struct replicas *c, const struct state *s)
 {
     uint32_t n_words = (s->n_slots + 63) / 64, word = c->next_busy;
-    c->n = c->next_busy = 0;
+    c->n = c->next_busy = c->passes = 0;
     find_canonical(c, s);
     if (mean_on(s, c->canonical) == 0)
         return;
@@ -282,7 +284,7 @@ static void look_around(struct replicas *c, const struct state *s)
 static bool has_looked(struct replicas *c, const struct state *s)
 {
     uint32_t n = 0;
-    if (c->n == 0 || c->next_busy > 0 ||
+    if (c->n == 0 || (c->next_busy > 0 && ++c->passes > TAIL_PASSES) ||
         (double)(s->now - c->looked_at) > FRESH * c->longest)
         return false;
     for (uint32_t i = 0; i < c->n; i++)
@@ -411,7 +413,7 @@ static const struct tail_pass *begin(void *self, const struct state *s)
     if (p->all) {
         memset(p->useless, 0, sizeof p->useless);
         c->has_longest = false;
-        c->n = 0;
+        c->n = c->next_busy > 0 ? c->n : 0;
     }
     c->is_news = c->knows = false;
     c->seen_changes = s->n_changes;
