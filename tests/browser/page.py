@@ -4,8 +4,7 @@ and the tab of the first call stay for the next ones, with the pipes in the
 directory `browser` here: at the end, kill the group of processes that browser/pid
 names. Only one call at a time.
 
-    python3 page.py PAGE.html [--dark] [--width N] [--height N] [--shot FILE]
-                    [--print FILE] [--no-scripts] [EXPRESSION...]
+    python3 page.py PAGE.html [--dark] [--width N] [EXPRESSION...]
 
 Prints the value of each JavaScript expression (@FILE: that file's) as a line of
 JSON; a promise is waited for. "mouse: EXPRESSION" moves the mouse to the [x, y]
@@ -13,7 +12,6 @@ of the window that it says, "key: NAME" presses a key, as in "key: Tab". The exi
 code is 1 if the page asked for anything but itself, if something was written to
 the console, or if a script failed."""
 import argparse
-import base64
 import json
 import os
 import pathlib
@@ -24,11 +22,7 @@ import sys
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("page")
 PARSER.add_argument("--dark", action="store_true")
-PARSER.add_argument("--no-scripts", action="store_true")
 PARSER.add_argument("--width", type=int, default=1000)
-PARSER.add_argument("--height", type=int, default=800)
-PARSER.add_argument("--shot")
-PARSER.add_argument("--print", dest="pdf")
 PARSER.add_argument("expressions", nargs="*")
 ARGS = PARSER.parse_intermixed_args()
 
@@ -121,12 +115,10 @@ def open_page(browser):
     for domain in ("Page", "Network", "Runtime", "Log"):
         browser.ask(domain + ".enable")
     browser.ask("Emulation.setDeviceMetricsOverride", width=ARGS.width,
-                height=ARGS.height, deviceScaleFactor=1, mobile=False)
+                height=800, deviceScaleFactor=1, mobile=False)
     browser.ask("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme",
          "value": "dark" if ARGS.dark else "light"}])
-    if ARGS.no_scripts:
-        browser.ask("Emulation.setScriptExecutionDisabled", value=True)
     browser.events.clear()
     browser.ask("Page.navigate", url=pathlib.Path(ARGS.page).resolve().as_uri())
     browser.wait_for("Page.loadEventFired")
@@ -159,10 +151,6 @@ def ask_page(browser, expression):
     return answer["result"].get("value")
 
 
-def save(path, answer):
-    pathlib.Path(path).write_bytes(base64.b64decode(answer["data"]))
-
-
 def complaints(browser):
     for event in browser.events:
         method, params = event.get("method"), event.get("params", {})
@@ -183,11 +171,6 @@ def main():
             if expression.startswith("@"):
                 expression = pathlib.Path(expression[1:]).read_text()
             do(browser, expression)
-        if ARGS.shot:
-            save(ARGS.shot, browser.ask("Page.captureScreenshot",
-                                        captureBeyondViewport=True))
-        if ARGS.pdf:
-            save(ARGS.pdf, browser.ask("Page.printToPDF", printBackground=False))
         found = list(complaints(browser))
     finally:
         browser.close()

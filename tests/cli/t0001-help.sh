@@ -82,17 +82,8 @@ refuses() {
 }
 echo true >bag.txt
 : >empty
-refuses 'bag of tasks is missing'
 refuses "Try 'bats-mpi run --help'" --nonsense bag.txt
-refuses 'no option --nonsense' --nonsense bag.txt
-refuses 'may mean --max-args, --max-replace-args, --machine, --minimize, --monitor' --m bag.txt
-refuses '--budget needs AMOUNT|P%|account' bag.txt --budget
-refuses '--budget: ' bag.txt --budget lots
 refuses 'this is not a batch job' clusters --budget account
-refuses '--window: ' bag.txt --window 0
-refuses '--time-scale: ' bag.txt --time-scale -1
-refuses '--policy: ' bag.txt --policy cheap
-refuses 'one argument too many' bag.txt more.txt
 refuses 'nofile' nofile
 refuses "did you mean 'bats-mpi status'" staus
 refuses 'nofile' bag.txt --clusters nofile
@@ -100,7 +91,6 @@ refuses '/nonexistent/log' bag.txt --joblog /nonexistent/log
 refuses '/nonexistent/json' bag.txt --json /nonexistent/json
 refuses '/dev/null/there' bag.txt --results /dev/null/there
 refuses '/dev/null/there' bag.txt --output stream:/dev/null/there
-refuses '--memfree: ' bag.txt --memfree 0
 refuses '^bats-mpi: empty: ' empty
 ok 'mistakes are refused with exit 2'
 

@@ -282,15 +282,8 @@ TEST(only_windows_are_compared_with_what_is_reserved)
     r.snapshot.status.charged_before = BATS_UNIT;
     assert_says(&r, "without\n           rank 0 and earlier sessions\n");
     r.snapshot.status.charged_before = 0;
-    assert_says(&r, "for 5 windows, parked or not; without\n           rank 0\n");
-}
-
-TEST(compressed_time_shows_both_times)
-{
-    struct bats_report r = a_report();
-    r.settings.time_scale = 1000;
-    r.real_us = 16300000;
-    assert_says(&r, "makespan   4h32m (16.3s of real time, time scale 1000)");
+    assert_says(&r,
+                "for 5 windows, parked or not; without\n           rank 0\n");
 }
 
 TEST(the_first_ten_failures_are_named_and_the_rest_counted)
@@ -511,44 +504,23 @@ TEST(json_holds_everything_in_stated_units)
     r.exit_code = 1;
     static const char *const facts[][2] = {
         {"outcome", "\"tasks_failed\""},
-        {"exit_code", "1"},
         {"makespan_s", "16320.0"},
         {"start_s", "1795244221.5"},
-        {"charged", "\"92.5\""},
-        {"budget", "\"100\""},
         {"reserved", "\"155\""},
-        {"reserved_windows", "5"},
         {"currency", "\"SU\""},
-        {"tasks", "100"},
-        {"tasks_done", "99"},
         {"settings.bag", "\"bag.txt\""},
-        {"settings.policy", "\"bats\""},
-        {"settings.seed", "42"},
-        {"clusters.0.name", "\"slow\""},
         {"clusters.0.charge", "\"3\""},
-        {"clusters.0.machines_used", "2"},
         {"clusters.0.mean_runtime_s", "900.0"},
         {"decisions.1.time_s", "1200.0"},
-        {"decisions.1.reason", "\"sampled\""},
         {"decisions.1.windows", "4"},
         {"decisions.1.budget_left", "\"80\""},
         {"decisions.1.tasks_paid", "null"},
         {"decisions.1.machines.slow", "2"},
-        {"failed_tasks.0.task", "7"},
         {"failed_tasks.0.runtime_s", "1.5"},
         {"failed_tasks.0.command", "\"caf\xee\xbf\xa9\""}};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         has(&r, facts[i][0], facts[i][1]);
     bats_failures_release(&r.failures);
-}
-
-TEST(json_has_null_for_what_is_unlimited_or_unknown)
-{
-    struct bats_report r = a_report();
-    r.snapshot.status.budget = BATS_UNLIMITED;
-    r.snapshot.status.rest_cost = -1;
-    has(&r, "budget", "null");
-    has(&r, "rest_cost", "null");
 }
 
 TEST(joblog_is_what_gnu_parallel_writes)

@@ -303,13 +303,4 @@ TEST(the_rate_is_that_of_late)
     assert_in_range((int)c.p.per_hour, 0, 10);
 }
 
-TEST(quiet_says_nothing)
-{
-    open_screen(BATS_PROGRESS_NONE);
-    for (int i = 0; i < 1000; i++)
-        show(i * SECOND);
-    bats_progress_clear(&c.p);
-    assert_string_equal(fresh(), "");
-}
-
 TEST_MAIN(NULL, close_screen)
