@@ -155,7 +155,7 @@ LONG_TESTS = $(addprefix tests/,gridengine/t0003-alloc-faults.sh \
 	fault/t0202-verify.sh fault/t0102-time-limit.sh fault/t0204-full-disk.sh \
 	mpi/t0604-worker-jobs.sh slurm/t0009-end.sh slurm/t0000-testbed.sh \
 	slurm/t0004-mpirun.sh build/t0003-site.sh slurm/t0021-needs-jobs.sh \
-	slurm/t0024-snakemake.sh fault/t0101-failures.sh cli/t0601-readme.sh \
+	fault/t0101-failures.sh cli/t0601-readme.sh \
 	cli/t0801-history.sh mpi/t0605-door.sh mpi/t0506-expert.sh \
 	mpi/t0403-needs.sh mpi/t0510-reclaimed.sh mpi/t0531-python.sh) \
 	$(addprefix $(B)/tests/,test_sim_budget test_record_now)

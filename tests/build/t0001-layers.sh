@@ -7,55 +7,50 @@ layers() {
     (cd "$TOP" && SRC=$dir/src sh tests/build/check-layers.sh "$@") >out 2>err
 }
 
-# offends FILE SAYS SOURCE: a tree with this source is refused, with the offence
-# named. One of the engine, as src/engine/bad.c, is compiled.
-offends() {
-    rm -rf src
-    mkdir -p "$(dirname "src/$1")"
-    echo "$3" >"src/$1"
-    : >empty.c
-    ${CC:-cc} -O2 -c -o bad.o $([ $1 = engine/bad.c ] && echo src/$1 || echo empty.c)
-    exits 1 "$2" layers "$dir/bad.o"
+# offend: a tree of one file is refused, with the offence named, for each row of
+# file, what is said, and source. One of the engine, as engine/bad.c, is compiled.
+: >empty.c
+${CC:-cc} -c -o empty.o empty.c
+offend() {
+    while IFS='|' read -r file says source; do
+        rm -rf src
+        mkdir -p "src/${file%/*}"
+        printf '%b\n' "$source" >"src/$file"
+        cp empty.o bad.o
+        [ $file != engine/bad.c ] || ${CC:-cc} -O2 -c -o bad.o src/$file
+        exits 1 "$says" layers "$dir/bad.o"
+    done
 }
-include() { # FILE SAYS HEADER
-    offends "$1" "$2" "#include \"$3\""
-}
-offends engine/bad.c 'refers to time' '#include <time.h>
-long now(void);
-long now(void) { return time(NULL); }'
-offends engine/bad.c 'refers to puts' '#include <stdio.h>
-void say(void);
-void say(void) { printf("hello\n"); }'
-offends engine/bad.c 'has a variable, calls' 'static int calls;
-int count(void);
-int count(void) { return ++calls; }'
+offend <<'ROWS'
+engine/bad.c|refers to time|#include <time.h>\nlong now(void) { return time(NULL); }
+engine/bad.c|refers to puts|#include <stdio.h>\nvoid say(void) { printf("hello\\n"); }
+engine/bad.c|has a variable, calls|static int calls;\nint count(void) { return ++calls; }
+ROWS
 ok 'clocks, printing and variables in the engine are refused'
-include input/bad.c 'may not include proto/' proto/message.h
-include exec/bad.c 'may not include run/' run/run.h
-include plan/bad.c 'may not include bats/stats.h' bats/stats.h
-include engine/state/bad.c 'state may not include engine/tail/tail.h' engine/tail/tail.h
-include engine/tail/bad.c 'tail may not include engine/order/order.h' engine/order/order.h
-include engine/policy/bad.c 'policy may only ask' engine/state/moves.h
-offends cli/bad.c 'only run may' '#include <mpi.h>'
+offend <<'ROWS'
+input/bad.c|may not include proto/|#include "proto/message.h"
+exec/bad.c|may not include run/|#include "run/run.h"
+plan/bad.c|may not include bats/stats.h|#include "bats/stats.h"
+engine/state/bad.c|state may not include engine/tail/tail.h|#include "engine/tail/tail.h"
+engine/tail/bad.c|tail may not include engine/order/order.h|#include "engine/order/order.h"
+engine/policy/bad.c|policy may only ask|#include "engine/state/moves.h"
+cli/bad.c|only run may|#include <mpi.h>
+ROWS
 ok 'a sibling, a higher layer, a plan that asks an estimate and so on are refused'
-offends run/bad.c 'only site may ask for SLURM_' \
-    'const char *job = getenv("SLURM_JOB_ID");'
-offends engine/state/bad.c 'names a policy' \
-    'bool is_expert = o->policy == &bats_policy_expert;'
-offends engine/policy/bad.c 'names a tail' \
-    'e->tail = o->policy->sends_instances ? &tail_expert : tail_find(o->tail);'
-offends engine/state/bad.c 'names a tail' 'bool any = o->tail != BATS_TAIL_NONE;'
-offends engine/state/bad.c 'asks how machines are billed' \
-    'if (o->billing.model == BATS_BILLING_USE)'
-offends report/bad.c 'asks how machines are billed' \
-    'bool by_window = platform->billing == BATS_BILLING_WINDOW;'
+offend <<'ROWS'
+run/bad.c|only site may ask for SLURM_|const char *job = getenv("SLURM_JOB_ID");
+engine/state/bad.c|names a policy|bool is_expert = o->policy == &bats_policy_expert;
+engine/policy/bad.c|names a tail|e->tail = o->sends ? &tail_expert : tail_find(o->tail);
+engine/state/bad.c|names a tail|bool any = o->tail != BATS_TAIL_NONE;
+engine/state/bad.c|asks how machines are billed|if (o->model == BATS_BILLING_USE)
+report/bad.c|asks how machines are billed|bool x = p->billing == BATS_BILLING_WINDOW;
+ROWS
 ok 'who asks for, or names, what is not for that room is refused'
 
-rm -rf src *.o
+rm -rf src
 mkdir -p src/sim
 echo '#include "sim/b.h"' >src/sim/a.h
 echo '#include "sim/a.h"' >src/sim/b.h
-${CC:-cc} -c -o empty.o empty.c
 exits 1 'sim/a.h: includes itself' layers "$dir/empty.o"
 rm src/sim/a.h
 : >src/sim/b.h

@@ -1,6 +1,6 @@
 #!/bin/bash
 # README tells people to paste its blocks marked sh: they work as they are, one
-# after the other. The last two are for Slurm: tests/slurm/t0011-readme.sh.
+# after the other. The last two are for Slurm: tests/slurm/t0002-jobscripts.sh.
 . "$TOP/tests/mpi/lib.sh"
 export HOME="$dir"
 

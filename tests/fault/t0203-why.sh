@@ -90,6 +90,7 @@ end
 echo 'exit 3' >bag
 begin 2 --retries 2 --retry-delay 10h
 within 60 says 1 '^pending: it failed at .* and is tried again at 10h'
+says 'task 1' '^pending: it failed at'
 ok 'a task that is tried again later says when'
 end
 

@@ -72,12 +72,12 @@ ok 'a task whose rank gets SIGTERM migrates with its state'
 
 # A rank falls silent before the emulated end of its machine, which is not told of
 # what is gone: the run goes on.
-printf '10m\n' >ages
+printf '20m\n' >ages
 sed -e '/notice/a lifetime = trace ages' -e 's/window = 1h/window = 10h/' \
     real >early
 rm -f one.bats log
-for i in 1 2; do echo "echo begun $i >>log; exec sleep 8"; done >one
-by_mpi 3 run one --clusters early --time-scale 60 --tail none --silence 3s --seed 1 &
+for i in 1 2; do echo "echo begun $i >>log; exec sleep 12"; done >one
+by_mpi 3 run one --clusters early --time-scale 60 --tail none --silence 5s --seed 1 &
 launcher=$!
 have_begun() { test "$(grep -c begun log 2>/dev/null)" = 2; }
 within 60 have_begun

@@ -42,15 +42,17 @@ finds <(executed '.runtimeInSeconds > 0.2' flow.json) '^[a-z]* [a-z]* true [a-z]
 holds ".workflow.execution.machines[0].nodeName == \"$(uname -n)\"" flow.json
 ok 'a Makeflow that has run is exported, with its graph, runtimes and machine'
 
-# The last one is repaired, and is all that is left to do.
+# The last one is repaired, and all that is left to do but for a new one.
 touch repaired
+printf 'more: never\n\techo more >more\n' >>flow.makeflow
 bats 3 flow.makeflow --resume-failed
 export_to flow.makeflow flow.json
+test "$(all .parents flow.json | cut -d' ' -f5-)" = '["ID0000004"] ["ID0000005"]'
 mkdir again
 cd again
 cp ../src ../repaired ../flow.json .
 bats 3 flow.json
-for file in a b c d e+f; do
+for file in a b c d e+f more; do
     cmp $file ../$file
 done
 export_to flow.json more.json
@@ -60,7 +62,7 @@ ini '[bag]; workflow = flow.json' \
     '[run]; budget = unlimited; seeds = 1; policy = rr' \
     '[cluster one]; machines = 2; charge = 1; speed = 1' >scenario.ini
 verb simulate scenario.ini --csv
-test "$(sed -n 2p out | cut -d, -f12)" = 5
+test "$(sed -n 2p out | cut -d, -f12)" = 6
 ok 'and it is simulated with the runtimes measured'
 cd ..
 

@@ -75,4 +75,40 @@ expect 2 srun -n2 "$BATS_MPI" some -j 4 --no-record >out 2>err
 test "$(grep -c -- '--jobs is for a run without a launcher' err)" -eq 1
 test ! -s out
 ok 'several tasks of a step refuse -j, once'
+
+# Two nodes, of which the first has rank 0 and two workers, and the other three.
+srun --mpi=pmix -N2 -n6 --ntasks-per-node=3 -w fast1,fast2 "$BATS_MPI" run --open \
+    --record open.bats -- sh -c 'for i in 1 2; do
+        bats-submit --wait --cores 2 "until [ -e on.fast1 ] && [ -e on.fast2 ]; \
+            do >on.\$(hostname); sleep 0.1; done; echo \$OMP_NUM_THREADS >>two" &
+    done; wait' >out 2>err
+consists two 2 2
+ok 'an open bag on two nodes: jobs of two threads have two ranks of a node each'
+
+# What a run asks of slurmctld is counted by sdiag: nothing per task.
+# rpcs: of all types but sdiag's own.
+rpcs() {
+    sdiag | sed -n '/by message type/,/by user/p' |
+        awk '!/STATS_INFO/ && match($0, /count:[0-9]+/) {
+            sum += substr($0, RSTART + 6, RLENGTH - 6) } END { print sum + 0 }'
+}
+# asked TASKS: RPCs from the submission of a job with so many tasks to its end.
+asked() {
+    for i in $(seq "$1"); do echo true; done >bag
+    rm -f bag.bats*
+    local before
+    before=$(rpcs)
+    sbatch --wait -p fast -n 5 -o out --wrap 'srun --mpi=pmix bats-mpi bag' \
+        >submitted 2>err
+    grep -q "all $1 tasks done" out
+    echo $(($(rpcs) - before)) >count
+}
+asked 20
+few=$(cat count)
+asked 200
+many=$(cat count)
+echo "# $few RPCs for a job of 20 tasks, $many for 200"
+test "$few" -gt 5
+test "$many" -lt $((few + 20)) # sbatch --wait asks, too
+ok 'the controller is asked no more for 200 tasks than for 20'
 done_testing

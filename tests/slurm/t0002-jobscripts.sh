@@ -1,5 +1,5 @@
 #!/bin/bash
-# The job scripts, as sbatch runs them.
+# The job scripts, as sbatch runs them, and the blocks of README for Slurm.
 . "$TOP/tests/slurm/lib.sh"
 scripts=$TOP/jobscripts
 
@@ -51,4 +51,22 @@ submit -N4 -n5 "$scripts/resume.sh"
 test "$(wc -l <ran)" -eq 21
 test "$(tail -n 1 ran)" = 9
 ok 'resume.sh runs a bag, and goes on with what is left, or new'
+rm -f bag.txt.bats*
+
+# paste N: the Nth block of README, with 9 ranks.
+paste() {
+    awk -v n="$1" -f "$TOP/tests/cli/readme.awk" "$TOP/README.md" |
+        sed 's/-n 256/-n 9/; s/--ntasks=65/-n 9/' >block &&
+        test -s block && . ./block >out 2>err
+}
+seq 20 | sed 's/^/echo /' >bag.txt
+cp -r "$scripts" .
+paste 9
+consists <(sort -nu out) {1..20}
+ok 'srun runs a bag, and output shows what it wrote'
+rm -f bag.txt.bats
+paste 10
+await "$(sed -n 's/^Submitted batch job //p' out)"
+test "$(bats-mpi status --left bag.txt)" = 0
+ok 'the first job script does'
 done_testing

@@ -48,64 +48,11 @@ has 'slow 3 3 48 144' ' machine rank: --machine' 'window 30m: --window' \
     'budget 7 billing-h: --budget'
 ok 'unless the user says otherwise'
 
-# The account. The testbed keeps none; where one is kept scontrol prints the
-# associations as in test_slurm.c.
-account() {
-    PATH=$BED/bin:$PATH srun --mpi=pmix -A phys -p slow --exclusive -N2 -n4 \
-        bats-mpi "$@" >out 2>err
-}
+# t0008 has accounts; the testbed keeps none.
 exits 2 '--budget account: this Slurm keeps no accounts' \
-    account clusters --budget account
+    step -A phys $whole -- --budget account
 test ! -s out
 ok 'where Slurm keeps no accounts there is no budget by account'
-mkdir bin
-cat >bin/scontrol <<SH
-#!/bin/sh
-case " \$* " in
-*' show assoc_mgr '*' accounts=phys '*) cat "$BED/phys" ;;
-*' show assoc_mgr '*' accounts=root '*) cat "$BED/root" ;;
-*) exec $(command -v scontrol) "\$@" ;;
-esac
-SH
-chmod +x bin/scontrol
-association() {
-    echo "ClusterName=c Account=$1 UserName=$2 Partition= ID=5" \
-        "ParentAccount=$3 Lft-Rgt=4-5 GrpTRESMins=cpu=N(1),$4 MaxJobs= "
-}
-# root LIMIT(USED): of the account above phys. budget_is LINE.
-root() { association root '' '' "billing=$1" >root; }
-budget_is() {
-    account clusters --budget account
-    has "budget $1"
-}
-{
-    association phys '' 'root(1)' 'billing=90000(6000)'
-    association phys "$(id -un)($(id -u))" '(null)(5)' 'billing=N(6000)'
-} >phys
-root '40000(1000)'
-budget_is '650 billing-h: account root: 1000 of 40000 billing-minutes are used'
-echo '@sleep 1m' >short
-BATS_BUDGET=account account short --time-scale 3600 --json report
-holds '.budget == "650"'
-grep -q 'the budget is what is left in account root: 1000 of' err
-yes '@sleep 10m' | head -n 60 >many
-known='many --time-scale 3600 --profile profile'
-root '80000(1000)'
-account sample many --time-scale 3600 --save profile
-account $known --budget account
-grep -q 'is what is left in account root: 1000 of 80000 ' err
-root '40000(40001)'
-budget_is '0 billing-h: account root: 40001 of 40000 billing-minutes are used'
-ok 'the least that is left of its account and those above it is the budget'
-sed -i 's/billing=[0-9]*(/billing=N(/' phys
-root 'N(1000)'
-budget_is 'unlimited: account phys: no limit of billing-minutes is set'
-account $known --record other --budget account
-finds err 'left after' 'budget unlimited'
-ok 'an account without a limit is said to have none, and a run goes on with that'
-ini '[run]; currency = SU' '[cluster slow]; machine = node; charge = 3/h' >su.ini
-exits 2 'the charges are in SU' account clusters --budget account -c su.ini
-ok 'money that is not what Slurm bills is not taken for it'
 
 # Both at once: whole nodes of one partition, a few CPUs of the other.
 cat >job.sh <<'SH'

@@ -48,22 +48,12 @@ ok 'a bag runs on both'
 # PBS, as far as a job sees it: its list has a line for each slot.
 printf '%s\n' slow1 slow1 slow2 slow2 >nodefile
 export PBS_JOBID=7.server PBS_ENVIRONMENT=PBS_BATCH PBS_NODEFILE=$BED/nodefile
-pbs() {
-    mpirun --hostfile "$PBS_NODEFILE" --mca plm rsh \
-        --mca plm_rsh_agent "$BED/agent" -x BED -x PBS_JOBID \
-        "$BATS_MPI" "$@" >out 2>err
-}
-pbs clusters --ranks
-test "$(places)" = \
-    'slow1 1 0 slow1 1 1 slow2 2 0 slow2 2 1'
-grep -q '^all: slow\[1-2\]$' out
-grep -q 'machine *rank: the holder of the nodes is unknown' out
-grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out
-grep -q '^budget *unlimited: no end of the job is known' out
+mpirun --hostfile "$PBS_NODEFILE" --mca plm rsh --mca plm_rsh_agent "$BED/agent" \
+    -x BED -x PBS_JOBID "$BATS_MPI" clusters --ranks >out 2>err
+test "$(places)" = 'slow1 1 0 slow1 1 1 slow2 2 0 slow2 2 1'
+finds out '^all: slow\[1-2\]$' 'machine *rank: the holder of the nodes is unknown' \
+    'charge *[0-9]* core-h per window: 1 per core-hour, ' \
+    '^budget *unlimited: no end of the job is known'
 expect 1 grep -q '^Slurm' out
 ok 'the nodes of a PBS job: all by PMIx and hwloc, and it is said'
-for i in 1 2 3; do echo 'echo "$PBS_JOBID ${OMPI_COMM_WORLD_RANK-no rank}"'; done >job
-pbs job --policy rr
-test "$(sort -u out)" = '7.server no rank'
-ok 'a task knows the job, and is not taken for a rank'
 done_testing

@@ -17,7 +17,7 @@ ok 'a controller that keeps accounts'
 
 ask() {
     srun --mpi=pmix -A "$1" -p slow --exclusive -N2 -n4 \
-        bats-mpi clusters --budget account >out 2>err
+        bats-mpi clusters --budget account "${@:2}" >out 2>err
 }
 # says TEXT: that is the budget, but for the number of blanks.
 says() {
@@ -29,6 +29,9 @@ ok 'the budget is what the account may use'
 ask open
 says 'unlimited: account open: no limit of billing-minutes is set'
 ok 'an account without a limit is said to have none'
+ini '[run]; currency = SU' '[cluster slow]; machine = node; charge = 3/h' >su.ini
+exits 2 'the charges are in SU' ask phys -c su.ini
+ok 'money that is not what Slurm bills is not taken for it'
 
 # 2 nodes of 64 CPUs at 3: 384 per hour, 6.4 per second. Usage that Slurm has
 # not counted yet it counts when it starts; sshare has it in billing-seconds.

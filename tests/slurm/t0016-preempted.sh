@@ -20,14 +20,6 @@ echo "$1" >>ended
 END
 # Slurm bills whole seconds: each job has run for one.
 billed() { ! squeue -h -t R -p preemptible -o %M | grep -qx '0:00'; }
-# Seconds from each notice until the last task that was cut off runs elsewhere.
-took() {
-    sql "SELECT max(c.given_us - n.time_us) / 1e6 FROM execution c,
-        (SELECT min(time_us) AS time_us FROM happened
-         WHERE what = 'preempt-notice') n, execution e
-        WHERE c.given_us > n.time_us AND e.outcome IN (1, 4) AND
-        e.task = c.task AND e.ended_us <= c.given_us"
-}
 
 for mode in REQUEUE CANCEL; do
     scontrol update PartitionName=preemptible PreemptMode=$mode
@@ -48,7 +40,6 @@ for mode in REQUEUE CANCEL; do
     settled bag
     test "$(charged bag)" != 0.000000
     ok "PreemptMode=$mode: all tasks go on with their state, end once, in the budget"
-    echo "# PreemptMode=$mode: notice to running elsewhere: $(took) s"
 done
 
 done_testing

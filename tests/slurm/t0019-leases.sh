@@ -35,30 +35,31 @@ within 60 settled queued
 test -z "$(records queued ElapsedRaw | awk '$1 > 27')"
 ok 'a job that begins and finds no run ends within a lease'
 
-# kills NAME PROCESSES SIGNAL: of the first job, when both are busy. The tasks
-# wait for that.
+# kills NAME (PROCESSES SIGNAL)...: of the first job, then of the second, when both
+# are busy. The tasks wait for that.
 kills() {
+    name=$1
+    shift
     for i in $(seq 28); do
-        echo "echo >>began.$1; until test -e go.$1; do sleep 0.1; done;" \
-            "sleep 0.5; echo $i >>ran.$1"
-    done >"$1"
-    start "$1"
-    within 60 began "$1"
-    job=$(jobs | head -n 1)
-    test -n "$(at "$2" "$job")"
-    kill -"$3" $(at "$2" "$job")
-    touch "go.$1"
+        echo "echo >>began.$name; until test -e go.$name; do sleep 0.1; done;" \
+            "sleep 0.5; echo $i >>ran.$name"
+    done >$name
+    start $name
+    within 60 began
+    for job in $(jobs); do
+        test -n "$(at "$1" "$job")"
+        kill -"$2" $(at "$1" "$job")
+        shift 2
+    done
+    test $# -eq 0
+    touch go.$name
     expect 0 wait $master
-    done_all "$1" 28
-    kept "$1"
+    done_all $name 28
+    kept $name
 }
-began() { test "$(cat "began.$1" 2>/dev/null | wc -l)" -ge 4; }
-kills watchdog "$lease" KILL
-ok 'when the watchdog is killed, the job ends, and the run goes on'
-kills srun "$srun" KILL
-ok 'so it does when srun is killed'
-kills stopped "$srun" STOP
-ok 'and when srun is stopped'
-kills gateway 'bats-mpi worker --join' KILL
-ok 'and when the gateway and its ranks are killed'
+began() { test "$(cat began.$name 2>/dev/null | wc -l)" -ge 4; }
+kills killed "$lease" KILL "$srun" KILL
+ok 'when the watchdog or srun is killed, the job ends, and the run goes on'
+kills stopped "$srun" STOP 'bats-mpi worker --join' KILL
+ok 'so it does when srun is stopped, or the gateway and its ranks are killed'
 done_testing

@@ -1,9 +1,11 @@
 #!/bin/bash
 # Jobs alike are submitted as an array: found, withdrawn, taken over and billed
-# element by element.
+# element by element; and what takes part in such a run is killed at random, with
+# a fixed seed (benchmarks/alloc/crash.sh does it for longer).
 . "$TOP/tests/slurm/lib.sh"
 . "$TOP/tests/slurm/accounts.sh"
 . "$TOP/tests/slurm/leases.sh"
+. "$TOP/tests/slurm/kills.sh"
 budget=20
 
 # The arrays of a run, and how many of its jobs are no elements.
@@ -51,4 +53,9 @@ grep -q ' jobs* of an earlier session taken over' err
 done_all killed 60
 kept killed
 ok 'elements are taken over by the next session'
+
+budget=4
+RANDOM=3
+survives random 5 "${parts[@]}" >>out
+ok 'a run is done and billed as charged after five kills'
 done_testing
