@@ -13,6 +13,7 @@ import types
 
 repository, prefix, build = sys.argv[1:]
 top = os.environ["TOP"]
+PACKAGES = os.path.join(top, "tests", "build", "packages.sh")
 
 # Header, or the command of an MPI, to the name of Spack's package.
 KNOWN = {
@@ -25,7 +26,7 @@ KNOWN = {
     "sqlite3.h": "sqlite",
 }
 
-depends, versions, variants, commands = [], [], [], []
+depends, variants, commands = [], [], []
 
 
 def make(*arguments):
@@ -33,49 +34,40 @@ def make(*arguments):
     subprocess.run(["make", "-C", top, "B=" + build, *arguments], check=True)
 
 
-stand_in = types.ModuleType("spack.package")
-stand_in.license = lambda *_, **__: None
-stand_in.version = lambda name, **how: versions.append((name, how))
-stand_in.depends_on = lambda spec, **_: depends.append(spec)
-stand_in.variant = lambda name, **_: variants.append(name)
-stand_in.make = make
-sys.modules["spack"] = types.ModuleType("spack")
-sys.modules["spack.package"] = stand_in
-generic = "spack_repo.builtin.build_systems.generic"
-for i in range(1, generic.count(".") + 2):
-    name = ".".join(generic.split(".")[:i])
+def module(name, **members):
     sys.modules[name] = types.ModuleType(name)
-sys.modules[generic].Package = object
+    vars(sys.modules[name]).update(members)
+
+
+module("spack")
+module("spack.package", license=print, version=lambda _, branch: None,
+       depends_on=lambda spec, **_: depends.append(spec),
+       variant=lambda name, **_: variants.append(name), make=make)
+module("spack_repo")
+module("spack_repo.builtin")
+module("spack_repo.builtin.build_systems")
+module("spack_repo.builtin.build_systems.generic", Package=object)
 
 path = os.path.join(repository, "packages", "bats_mpi", "package.py")
-recipe = {"__file__": path, "__name__": "recipe"}
+recipe = {"__file__": path}
 with open(path) as f:
     exec(compile(f.read(), path, "exec"), recipe)
 package = recipe["BatsMpi"]
-
-# The place that it names: a clone of ours, with these branches.
 assert package.git == "file://" + os.path.realpath(top), package.git
-assert versions and all(how.get("branch") for _, how in versions), versions
 with open(os.path.join(repository, "repo.yaml")) as f:
-    assert re.fullmatch(r"repo:\n  namespace: (\w+)\n  api: v2.0\n",
-                        f.read()).group(1) == os.path.basename(repository)
+    assert f.read() == "repo:\n  namespace: bats\n  api: v2.0\n"
 
-with open(os.path.join(top, "tests", "build", "packages.sh")) as f:
-    needed = re.findall(r"^build +(\S+)", f.read(), re.M)
-unknown = [thing for thing in needed if thing not in KNOWN]
-assert not unknown, "which Spack package has %s?" % unknown
-names = {re.split("[@+~ ]", spec)[0] for spec in depends}
+with open(PACKAGES) as f:
+    needed = {KNOWN[it] for it in re.findall(r"^build +(\S+)", f.read(), re.M)}
 with open(os.path.join(top, "Makefile")) as f:
-    optional = re.findall(r"\(call have,(\w+)\)", f.read())
-wanted = {KNOWN[thing] for thing in needed} | set(optional)
-wanted |= {"gmake", "pkgconfig", "slurm"}
-assert names == wanted, "%s, but the build needs %s" % (names, wanted)
-
+    needed.update(re.findall(r"\(call have,(\w+)\)", f.read()))
+names = {re.split("[@+~ ]", spec)[0] for spec in depends}
+assert names == needed | {"gmake", "pkgconfig", "slurm"}, (names, needed)
 assert variants == ["slurm", "pmix"], variants
+
 # With another compiler than the tests have, all would be built again, while
 # they run.
 os.environ.setdefault("CC", "cc")
 mpicc = os.environ.get("MPICC", "mpicc")
-spec = {"mpi": types.SimpleNamespace(mpicc=mpicc), "+pmix": True}
-package().install(spec, prefix)
+package().install({"mpi": types.SimpleNamespace(mpicc=mpicc), "+pmix": True}, prefix)
 assert commands, "nothing was made"

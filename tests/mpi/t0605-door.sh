@@ -6,10 +6,11 @@
 ini '[run]; currency = SU' '[cluster w]; ranks = 1-8; charge = 1' >clusters.ini
 echo 'touch begun; until test -e go; do sleep 0.1; done' >bag
 
+port=$((20000 + $$ % 10000))
 master() { # waits for workers, into out and err; $master
     rm -f door go
     env "$mark" timeout 200 "$BATS_MPI" bag --clusters clusters.ini --welcome door \
-        --host 127.0.0.1 --no-record --silence 3s >out 2>err </dev/null &
+        --host 127.0.0.1 --port $port --no-record --silence 3s >out 2>err </dev/null &
     master=$!
     within 60 test -s door
 }
@@ -39,6 +40,7 @@ still_runs() {
 
 refused nowhere 'nowhere: No such file'
 master
+finds door "\"port\": $port"
 cp door open
 refused open 'only you may read it' 644
 sed 's/^ "port": .*/ "port": x,/' door >bad

@@ -49,7 +49,7 @@ ok 'a node that is drained gets its notice, and its tasks go on elsewhere'
 
 # A node list that does not fit is refused before anything starts.
 sed 's/slow\[1-4\]/slow[1-5]/' clusters.ini >wrong.ini
-expect 2 srun --mpi=pmix -N8 -n16 --ntasks-per-node=2 "$BATS_MPI" bag \
+expect 2 srun --mpi=pmix -N8 -n8 "$BATS_MPI" bag \
     --clusters wrong.ini >out 2>err
 grep -q 'wrong.ini:[0-9]*:.*slow5' err
 ok 'a node that is not there is named, with the line'
@@ -84,6 +84,37 @@ srun --mpi=pmix -N2 -n6 --ntasks-per-node=3 -w fast1,fast2 "$BATS_MPI" run --ope
     done; wait' >out 2>err
 consists two 2 2
 ok 'an open bag on two nodes: jobs of two threads have two ranks of a node each'
+
+# Worker jobs join a run outside of any job. After eight tasks the others wait for
+# the job in the other partition.
+ini '[cluster fast]; partition = fast; charge = 8; max = 8' \
+    '[cluster slow]; partition = slow; charge = 3; max = 8' >joined.ini
+for i in $(seq 60); do
+    echo "echo $i \$BATS_CLUSTER \$(hostname); echo >>on.\$BATS_CLUSTER;" \
+        '[ $(cat on.slow on.fast | wc -l) -le 8 ] ||' \
+        'until [ -e on.fast ]; do sleep 0.1; done'
+done >bag
+"$BATS_MPI" bag --clusters joined.ini --welcome door --host 10.77.0.1 \
+    --no-record >out 2>err </dev/null &
+master=$!
+within 60 test -s door
+worker() { # PARTITION NODES RANKS
+    sbatch --parsable -p "$1" -N "$2" -n "$3" -o "job.$1" \
+        --wrap "srun --mpi=pmix bats-mpi worker --join door"
+}
+slow=$(worker slow 2 4)
+within 60 grep -q slow2 out
+expect 1 grep -q fast out
+fast=$(worker fast 1 1)
+expect 0 wait $master
+await $slow
+await $fast
+seq 60 | diff - <(cut -d' ' -f1 out | sort -n)
+test "$(cut -d' ' -f2,3 out | sort -u | xargs)" = \
+    'fast fast1 slow slow1 slow slow2'
+cat job.slow job.fast >err
+test ! -s err # nothing to complain about
+ok 'jobs on several nodes and in several partitions work for one run'
 
 # What a run asks of slurmctld is counted by sdiag: nothing per task.
 # rpcs: of all types but sdiag's own.

@@ -74,15 +74,4 @@ ok 'what is charged is what the accounting has billed in both; the tail is safe'
 bats-mpi frontier bag --plays 2 | tee frontier >>out
 grep -qE ' [3-6] unreliable slots, where [0-9]{2}\.' frontier
 ok 'the frontier of the next run knows how many were there and answered'
-
-# A job may be billed for two minutes at most: less than 0.1 in preemptible and
-# 0.9 in fast.
-# (Notices are believed: who hangs and is not lost is waited for.)
-rm bag.bats
-sed -i 's/^\[.*sleep 1000; //' bag
-expect '0|4' alloc bag $pools --utility fastest -b 1.2
-accounts | tee accounts >>out
-awk '{ sum += $3 } END { print sum; exit !(sum > 0 && sum <= 1.2) }' accounts
-agrees preemptible
-ok 'the total holds'
 done_testing

@@ -163,9 +163,12 @@ TEST(a_budget_gets_no_less_than_the_list_has_for_it)
         size_t n = list_of(&m, list);
         bats_money least = list[0].plan.cost;
         bats_money step = (list[n - 1].plan.cost - least) / 8 + 1;
+        assert_int_equal(bats_estimate_for_budget(&m.e, least / 2, &s, &err),
+                         BATS_EBUDGET);
         for (bats_money budget = least, i = 0; i < 10; i++, budget += step) {
             assert_ok(bats_estimate_for_budget(&m.e, budget, &s, &err));
             assert_true(s.plan.feasible && s.plan.cost <= budget);
+            assert_int_equal(s.budget, budget);
             assert_int_equal(s.plan.cost, cost_of(&m, &s));
             assert_true(tasks_of(&m, &s) >= (double)m.e.n_tasks);
             for (size_t j = 0; j < n && list[j].plan.cost <= budget; j++)
