@@ -63,7 +63,7 @@ ok 'a failure is told along a chain, however long it is'
 
 # ---- cancel, keys, lines ----
 
-exits 2 "'one' is not the number of a task" bats-cancel 2 one
+exits 2 "'one' is not the number of a task" bats-cancel 2 one 2>err
 cat >driver <<'END'
 for i in 1 2; do bats-submit "touch began.$i; exec sleep 100"; done >ids
 bats-submit 'touch never' >>ids

@@ -49,7 +49,7 @@ ok 'a node that is drained gets its notice, and its tasks go on elsewhere'
 
 # A node list that does not fit is refused before anything starts.
 sed 's/slow\[1-4\]/slow[1-5]/' clusters.ini >wrong.ini
-expect 2 srun --mpi=pmix -N8 -n8 "$BATS_MPI" bag \
+expect 2 srun --mpi=pmix -N8 -n9 "$BATS_MPI" bag \
     --clusters wrong.ini >out 2>err
 grep -q 'wrong.ini:[0-9]*:.*slow5' err
 ok 'a node that is not there is named, with the line'
