@@ -220,16 +220,6 @@ static void release_welcome(struct bats_welcome *welcome)
 
 /* ---- the bag ---- */
 
-static void warn(const struct bats_bagfile *bag)
-{
-    const struct bats_sweep *sweep = bag->sweep;
-    const char *lines = sweep != NULL ? sweep->warnings : NULL;
-    for (size_t n; lines != NULL && *lines != '\0'; lines += n + 1) {
-        n = strcspn(lines, "\n");
-        bats_tell("%.*s", (int)n, lines);
-    }
-}
-
 struct bats_bagfile *bats_request_sweep(const struct bats_settings *set)
 {
     struct bats_bagfile *bag;
@@ -238,8 +228,6 @@ struct bats_bagfile *bats_request_sweep(const struct bats_settings *set)
     spec.sources = set->source;
     bats_must(bats_sweep_create(&spec, &sweep, &bats_why));
     bats_must(bats_bagfile_of_sweep(sweep, &bag, &bats_why));
-    if (!set->quiet)
-        warn(bag);
     return bag;
 }
 
@@ -254,7 +242,6 @@ static struct bats_bagfile *load_file(const struct bats_settings *set)
     bats_must(rc);
     if (set->quiet)
         return bag;
-    warn(bag);
     if (bag->dangling > 0)
         bats_tell(
             "%s:%" PRIu32

@@ -37,20 +37,6 @@ TEST(an_array_seldom_moves)
     free(things);
 }
 
-TEST(there_is_as_much_room_as_is_needed)
-{
-    struct thing *things = NULL;
-    size_t capacity = 0;
-    assert_true(bats_grow(&things, &capacity, 1000, sizeof *things));
-    assert_true(capacity >= 1000);
-    things[999].a = 7;
-    struct thing *before = things;
-    assert_true(bats_grow(&things, &capacity, 1000, sizeof *things));
-    assert_true(bats_grow(&things, &capacity, 0, sizeof *things));
-    assert_ptr_equal(things, before);
-    free(things);
-}
-
 TEST(without_memory_nothing_changes)
 {
     struct thing *things = NULL;

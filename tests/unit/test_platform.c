@@ -189,15 +189,6 @@ TEST_WITH(short_names_match_hosts_with_domain, reset_workers, NULL)
     bats_platform_release(&p);
 }
 
-TEST_WITH(a_master_that_works_is_a_rank_like_others, reset_workers, NULL)
-{
-    for (int i = 0; i < WORKERS; i++)
-        set_worker((size_t)i, i, "a", "");
-    struct bats_platform p = build("[cluster x]\nranks = 0-7\ncharge = 1\n");
-    assert_int_equal(p.clusters[0].max, 8);
-    bats_platform_release(&p);
-}
-
 TEST_WITH(the_window_of_the_command_line_wins, reset_workers, NULL)
 {
     struct bats_platform p;

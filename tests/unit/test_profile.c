@@ -239,20 +239,4 @@ TEST(damage_is_named)
     }
 }
 
-TEST(files_that_are_no_profile_are_refused)
-{
-    struct bats_profile p;
-
-    assert_int_equal(bats_profile_load("/nonexistent/p", &p, &err),
-                     BATS_EINPUT);
-    assert_non_null(strstr(err.text, "/nonexistent/p: No such file"));
-    assert_int_equal(bats_profile_load(directory, &p, &err), BATS_EINPUT);
-    assert_non_null(strstr(err.text, "directory"));
-    write_text(path, "");
-    assert_int_equal(bats_profile_load(path, &p, &err), BATS_EINPUT);
-    write_text(path, "[]");
-    assert_int_equal(bats_profile_load(path, &p, &err), BATS_EINPUT);
-    assert_non_null(strstr(err.text, "not a profile"));
-}
-
 TEST_MAIN(enter_directory, leave_directory)

@@ -355,50 +355,6 @@ TEST_IN_DIRECTORY(tasks_that_are_done_from_the_start_count)
     check();
 }
 
-/* Texts of 50 MB are read 32 at a time; of a list of more than 20000 tasks all
- * ends of standard error are taken. */
-TEST_IN_DIRECTORY(a_list_may_have_many_texts)
-{
-    enum { N = 20001, LENGTH = 2500 };
-    struct bats_record_last last = {.task = N - 1,
-                                    .attempt = 1,
-                                    .exit_status = 3,
-                                    .host = "f1",
-                                    .bytes = "no space",
-                                    .n = 8};
-    char command[LENGTH + 1];
-    const char *text;
-    size_t n;
-    struct bats_record *r;
-    struct bats_view *v;
-    struct bats_view_task t;
-    assert_ok(bats_record_open(PATH, &r, &err));
-    for (uint32_t i = 0; i < N; i++) {
-        snprintf(command, sizeof command, "%0*u", LENGTH, i);
-        assert_ok(bats_record_task(r, i, i + 1, command, &err));
-    }
-    assert_ok(bats_record_match(r, &err));
-    begin(r, BATS_UNLIMITED);
-    run_task(r, 10, 0, N - 1, 3);
-    assert_ok(bats_record_last(r, 10, &last, &err));
-    close_record(r);
-
-    assert_ok(bats_view_open(PATH, &v, &err));
-    assert_ok(bats_view_tasks(v, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0, &err));
-    for (uint32_t i = 0; i < N; i++) {
-        assert_int_equal(bats_view_next_task(v, &t, &err), 1);
-        snprintf(command, sizeof command, "%0*u", LENGTH, i);
-        assert_string_equal(t.command, command);
-        assert_int_equal(t.line, i + 1);
-        assert_string_equal(t.parameters, "");
-    }
-    assert_string_equal(t.state, "failed");
-    assert_int_equal(bats_view_stderr(v, t.id, &text, &n, &err), 1);
-    assert_string_equal(text, "no space");
-    assert_ok(bats_view_next_task(v, &t, &err));
-    bats_view_close(v);
-}
-
 /* Records the end "x" of a failure, of the kind of this host. */
 static void put_last(struct bats_record *r, uint32_t attempt, const char *host)
 {

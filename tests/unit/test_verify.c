@@ -12,7 +12,6 @@
 #define TASKS 40
 #define MACHINES 10
 #define SLOTS 2
-#define PROFILE 30
 #define STEPS 3000 /* a run that lasts longer is killed */
 
 /* In the place of libc's: nothing here has to survive the machine. */
@@ -34,10 +33,7 @@ struct run {
     struct bats_sched_options o;
     struct bats_cluster clusters[3];
     struct bats_machine_spec machines[MACHINES];
-    uint8_t state[TASKS], failures[TASKS], losses[TASKS], yields[TASKS],
-        once[TASKS];
-    bats_time expected[3];
-    struct bats_observation profile[PROFILE];
+    uint8_t state[TASKS], failures[TASKS], losses[TASKS], yields[TASKS];
     struct queue queue[MACHINES][SLOTS];
     uint32_t fragile;
     bool lost[MACHINES];
@@ -82,7 +78,7 @@ static void make_reclaimable(struct run *r)
     }
 }
 
-/* Every option, with values that are seldom the same twice. */
+/* What makes sessions end in many ways, with money of every kind. */
 static void choose_options(struct run *r, uint32_t n_tasks)
 {
     static const struct bats_policy *const policies[] = {
@@ -106,36 +102,19 @@ static void choose_options(struct run *r, uint32_t n_tasks)
         .window = BATS_HOUR + pick_time(BATS_MINUTE),
         .budget = pick(3) == 0 ? BATS_UNLIMITED
                                : (40 + pick(100)) * BATS_UNIT + pick(1000),
-        .monitor_interval = pick(2) * (BATS_MINUTE + pick_time(BATS_MINUTE)),
         .preempt_lead = pick(2) * pick_time(BATS_MINUTE),
-        .prefetch = pick(2) * pick_time(BATS_HOUR),
         .seed = (uint64_t)random(),
-        .confidence_z = pick(2) * (1 + pick(100) / 77.0),
-        .sample_error = pick(2) * (0.2 + pick(100) / 333.0),
         .rules = {.retries = pick(4),
-                  .retry_delay = pick(2) * pick_time(BATS_HOUR),
                   .losses = pick(2),
                   .yields = pick(3),
                   .timeout = pick(2) * (BATS_HOUR + pick_time(BATS_HOUR)),
-                  .timeout_median = pick(2) * (2 + pick(100) / 7.0),
                   .halt_failed = pick(4) == 0 ? 1 + pick(9) : 0,
-                  .halt_share = pick(3) == 0 ? 0.1 + pick(100) / 333.0 : 0,
                   .halt_now = pick(2) == 0,
                   .time_limit = pick(4) == 0 ? 5 * BATS_HOUR + pick(999) : 0},
-        .sampling = {.on = pick(2) == 0,
-                     .workers = pick(4),
-                     .confidence = pick(2) * (0.6 + pick(100) / 300.0),
-                     .cushion_percent = pick(2) * (20 + pick(50)),
-                     .cushion = pick(2) == 0,
-                     .observations = r->profile,
-                     .n_observations = pick(3) == 0 ? PROFILE : 0},
+        .goal.deadline = 3 * BATS_HOUR,
+        .sampling = {.on = pick(2) == 0, .workers = pick(4)},
         .tail = (enum bats_tail)pick(BATS_TAIL_PERFECT),
-        .once = pick(2) == 0 ? NULL : r->once,
     };
-    o->goal = (struct bats_goal){
-        .deadline = 3 * BATS_HOUR + (bats_time)(o->seed % 999),
-        .minimize = (enum bats_minimize)(o->seed % 2),
-        .confidence = o->seed % 3 == 0 ? 0 : 0.5 + (double)(o->seed % 5) / 10};
     for (size_t i = 0; i < o->n_clusters; i++)
         r->clusters[i] =
             (struct bats_cluster){.name = {(char)('a' + i)},
@@ -145,13 +124,6 @@ static void choose_options(struct run *r, uint32_t n_tasks)
         r->machines[i] = (struct bats_machine_spec){
             .cluster = i < o->n_clusters ? i : pick((uint32_t)o->n_clusters),
             .slots = 1 + pick(SLOTS)};
-    for (uint32_t i = 0; i < TASKS; i++)
-        r->once[i] = pick(3) == 0;
-    for (uint32_t i = 0; i < PROFILE; i++)
-        r->profile[i] =
-            (struct bats_observation){.task = i / 2,
-                                      .cluster = pick((uint32_t)o->n_clusters),
-                                      .runtime = pick_time(BATS_HOUR)};
     if (only_windows)
         return;
     uint32_t billing = pick(4);
@@ -167,9 +139,6 @@ static void choose_options(struct run *r, uint32_t n_tasks)
     }
     if (billing == 2)
         make_reclaimable(r);
-    for (size_t i = 0; i < o->n_clusters; i++)
-        r->expected[i] = pick(2) * pick_time(BATS_HOUR);
-    o->expected = pick(2) == 0 ? NULL : r->expected;
 }
 
 /* ---- the machines ---- */

@@ -6,7 +6,6 @@
 
 #include "input/sweep/planfile.h"
 #include "input/sweep/readers.h"
-#include "util/similar.h"
 
 /* ---- the words ---- */
 
@@ -158,32 +157,6 @@ static bool has_plain_values(const struct bats_sweep_spec *spec)
     return bats_sweep_is(spec->words, spec->n_words);
 }
 
-/* Warns of {nmae} if there is a parameter `name`. ${nmae} belongs to the
- * shell. */
-static int warn(struct bats_sweep *sweep, const char *word,
-                struct bats_error *err)
-{
-    for (const char *at = word; (at = strchr(at, '{')) != NULL; at++) {
-        size_t n = bats_template_unknown(at, &sweep->points);
-        struct bats_similar similar = bats_similar_to(at + 1, n);
-        for (size_t k = 0; n > 0 && k < sweep->width; k++)
-            if (bats_points_name(&sweep->points, k) != NULL)
-                bats_similar_try(&similar,
-                                 bats_points_name(&sweep->points, k));
-        if (similar.name == NULL || sweep->warnings != NULL ||
-            (at > word && at[-1] == '$'))
-            continue;
-        if (asprintf(&sweep->warnings,
-                     "{%.*s} stays as it is: no parameter has that name; did "
-                     "you mean {%s}?\n",
-                     (int)n, at + 1, similar.name) < 0) {
-            sweep->warnings = NULL;
-            return bats_no_memory(err);
-        }
-    }
-    return 0;
-}
-
 static int make_template(struct bats_sweep *sweep,
                          const struct bats_sweep_spec *spec,
                          struct bats_error *err)
@@ -202,10 +175,7 @@ static int make_template(struct bats_sweep *sweep,
                                                        : BATS_QUOTE_VALUES,
                                            plain && !spec->without);
     sweep->may_be_builtin = n == 0 || words[0][0] == '@' || words[0][0] == '{';
-    int rc = sweep->template != NULL ? 0 : bats_no_memory(err);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = warn(sweep, words[i], err);
-    return rc;
+    return sweep->template != NULL ? 0 : bats_no_memory(err);
 }
 
 static struct bats_sweep *new_sweep(void)
@@ -290,7 +260,6 @@ void bats_sweep_destroy(struct bats_sweep *sweep)
         return;
     bats_points_release(&sweep->points);
     bats_template_destroy(sweep->template);
-    free(sweep->warnings);
     if (sweep->values != NULL)
         bats_values_release(sweep->values);
     free(sweep->values);

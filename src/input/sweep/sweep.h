@@ -56,7 +56,6 @@ struct bats_sweep_spec {
 struct bats_sweep {
     struct bats_points points;
     struct bats_template *template; /* template of the commands */
-    char *warnings;                 /* lines about likely mistakes, or NULL */
     struct bats_values *values;     /* of the point looked up last */
     size_t width;        /* values per task; see bats_points_width */
     bool has_variables;  /* some value has a name that is valid for a

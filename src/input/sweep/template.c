@@ -166,17 +166,6 @@ static size_t read_string(const char *at, const struct bats_points *points,
     return n + 1;
 }
 
-size_t bats_template_unknown(const char *at, const struct bats_points *points)
-{
-    struct piece piece = {0};
-    size_t n = 0;
-    if (read_string(at, points, bats_points_width(points), &piece) > 0)
-        return 0;
-    while (at[1 + n] != '\0' && read_part(at + 1 + n, &piece.part) == 0)
-        n++;
-    return at[1 + n] != '\0' ? n : 0;
-}
-
 static void compile_word(struct bats_template *t, const char *at,
                          const struct bats_points *points, size_t width)
 {

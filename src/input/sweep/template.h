@@ -53,9 +53,6 @@ struct bats_text *bats_template_text(struct bats_template *template);
 /* True if the template has a replacement string. */
 bool bats_template_varies(const struct bats_template *template);
 
-/* Length of an unknown name between braces at `at`; 0: none. */
-size_t bats_template_unknown(const char *at, const struct bats_points *points);
-
 /* Sets `text` to the command of task `number` (from 1) with these values.
  * Returns its length, or BATS_ENOMEM. slot is 0 if unknown: {%} then stays. */
 ptrdiff_t bats_template_expand(const struct bats_template *template,

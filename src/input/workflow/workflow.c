@@ -129,8 +129,8 @@ void bats_workflow_release(struct bats_workflow *w)
 /* ---- files that exist ---- */
 
 struct age {
-    bool is_there, is_written, is_read; /* is_written, is_read: by a task */
-    int64_t time;                       /* nanoseconds since 1970 */
+    bool is_there, is_written; /* is_written: by a task */
+    int64_t time;              /* nanoseconds since 1970 */
 };
 
 static struct age *look(const struct bats_workflow *w)
@@ -144,46 +144,25 @@ static struct age *look(const struct bats_workflow *w)
                 st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
     }
     for (size_t i = 0; ages && i < w->n_uses; i++)
-        *(w->uses[i].writes ? &ages[w->uses[i].file].is_written
-                            : &ages[w->uses[i].file].is_read) = true;
+        ages[w->uses[i].file].is_written |= w->uses[i].writes;
     return ages;
 }
 
-/* Names the missing files, as far as they fit into the sentence. */
-static int complain_missing(const struct bats_workflow *w, struct age *ages,
-                            const struct bats_workflow_use *use,
-                            struct bats_error *err)
-{
-    char name[100], others[200] = "", more[40] = "";
-    uint32_t unnamed = 0;
-    ages[use->file].is_there = true;
-    for (uint32_t i = 0; i < w->files.n; i++) {
-        const char *file = bats_names_text(&w->files, i);
-        if (!ages[i].is_read || ages[i].is_there || ages[i].is_written)
-            continue;
-        if (strlen(others) + strlen(file) + 20 < sizeof others)
-            bats_append(others, sizeof others, "%s'%s'",
-                        others[0] == 0 ? "; also missing: " : ", ", file);
-        else
-            unnamed++;
-    }
-    if (unnamed > 0)
-        snprintf(more, sizeof more, "; %" PRIu32 " more are missing", unnamed);
-    return bats_error_at(
-        err, w->parts ? w->parts[w->tasks[use->task].part] : w->path,
-        w->tasks[use->task].line,
-        "%s reads '%.100s', which does not exist, and nothing makes it%s%s",
-        bats_workflow_name(w, use->task, name, sizeof name),
-        bats_names_text(&w->files, use->file), others, more);
-}
-
-static int check_sources(const struct bats_workflow *w, struct age *ages,
+static int check_sources(const struct bats_workflow *w, const struct age *ages,
                          struct bats_error *err)
 {
+    char name[100];
     for (size_t i = 0; i < w->n_uses; i++) {
         const struct age *age = &ages[w->uses[i].file];
+        uint32_t task = w->uses[i].task;
         if (!age->is_there && !age->is_written)
-            return complain_missing(w, ages, &w->uses[i], err);
+            return bats_error_at(
+                err, w->parts ? w->parts[w->tasks[task].part] : w->path,
+                w->tasks[task].line,
+                "%s reads '%.100s', which does not exist, and nothing makes "
+                "it",
+                bats_workflow_name(w, task, name, sizeof name),
+                bats_names_text(&w->files, w->uses[i].file));
     }
     return 0;
 }
