@@ -199,7 +199,6 @@ static void code_setup(struct codec *c, struct bats_setup *s)
         codec_complain(c, "has a speed that is not positive");
     AMOUNT(s->grace_ms);
     AMOUNT(s->notice_ms);
-    AMOUNT(s->look_us);
     AMOUNT(s->beat_us);
     U32(s->master_pid);
     BYTE(s->output, BATS_PROTO_OUTPUTS - 1);

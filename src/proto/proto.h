@@ -86,8 +86,6 @@ struct bats_setup {
     int64_t grace_ms;
     int64_t notice_ms;       /* from SIGTERM to the end of the node, to be
                               * announced by NOTICE; 0: SIGTERM ends the run */
-    int64_t look_us;         /* longest sleep between two checks for
-                              * messages */
     int64_t beat_us;         /* silence after which a sign of life is due */
     uint32_t master_pid;     /* 0: not on the worker's host */
     uint8_t output;          /* enum bats_output of exec/process/runner.h */

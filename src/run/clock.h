@@ -26,10 +26,9 @@
 /* a message follows its signal within this time */
 #define BATS_CLOCK_LATE_US 1000
 #define BATS_CLOCK_MASTER_US 5000 /* longest sleep of the master, */
-#define BATS_CLOCK_WOKEN_US 50000 /* if every message wakes it, */
-#define BATS_CLOCK_WORKER_US                                                  \
-    20000 /* of a worker; the end of its task
-                                    * interrupts */
+/* of a worker, whose task ends it, */
+#define BATS_CLOCK_WORKER_US 20000
+#define BATS_CLOCK_WOKEN_US 50000 /* and of one that every message wakes */
 
 static inline int64_t bats_clock_now_us(void)
 {

@@ -489,11 +489,9 @@ static int report(struct master *m, struct bats_error *err)
 /* Time until something falls due, or until the next check for messages. */
 static int64_t rest_us(const struct master *m)
 {
-    int64_t most_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_US);
-    if (most_us > BATS_CLOCK_MASTER_US || m->quiet.woken)
-        most_us = BATS_CLOCK_MASTER_US;
-    if (m->quiet.woken && m->options->joining == NULL)
-        most_us = BATS_CLOCK_WOKEN_US;
+    int64_t most_us = m->quiet.woken && m->options->joining == NULL
+                          ? BATS_CLOCK_WOKEN_US
+                          : BATS_CLOCK_MASTER_US;
     const int64_t due[] = {
         bats_quiet_sleep_us(&m->quiet, bats_comm_unsent(m->crew.comm) > 0,
                             most_us),

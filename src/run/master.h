@@ -15,10 +15,6 @@
 #include "run/journal.h"
 #include "run/run.h"
 
-/* Minimum sleep of the master and the workers, at any time scale. */
-#define BATS_MASTER_LOOK_US 500
-/* larger for workers, because there are many */
-#define BATS_MASTER_LOOK_WORKER_US 2000
 /* time for a rank to answer, beyond the grace time of its task */
 #define BATS_MASTER_ANSWER_US 3000000
 
@@ -67,10 +63,6 @@ struct master {
 };
 
 bats_time bats_master_now(const struct master *m);
-
-/* Longest sleep between two checks for messages, at least `min_us`; shorter if
- * time is compressed. */
-int64_t bats_master_sleep_us(const struct master *m, int64_t min_us);
 
 static inline uint32_t bats_master_machine(const struct master *m,
                                            size_t worker)

@@ -98,7 +98,6 @@ int bats_master_set_up(struct master *m, size_t i, struct bats_error *err)
         .speed = p->speed[cluster],
         .grace_ms = o->grace_ms,
         .notice_ms = notice_ms(m, &p->clusters[cluster]),
-        .look_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_WORKER_US),
         .beat_us = bats_heart_beat_us(m->crew.silence_us),
         .master_pid = m->crew.comm->process[rank] > 0 ? (uint32_t)getpid() : 0,
         .output = (uint8_t)o->output,

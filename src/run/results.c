@@ -373,6 +373,15 @@ int bats_master_part(struct master *m, uint32_t machine,
     return rc;
 }
 
+/* True if some worker works, or has been ready for tasks. */
+static bool has_begun(const struct bats_crew *crew)
+{
+    bool any = bats_crew_works(crew);
+    for (size_t i = 0; i < crew->n; i++)
+        any |= crew->workers[i].is_ready;
+    return any;
+}
+
 int bats_master_lose(struct master *m, size_t i, const char *why,
                      struct bats_error *err)
 {
@@ -382,8 +391,7 @@ int bats_master_lose(struct master *m, size_t i, const char *why,
                        m->crew.ranks[i].rank, m->crew.ranks[i].host,
                        was_ready ? "is lost" : "gets no tasks", why);
     int rc = bats_master_part(m, machine, err);
-    return rc < 0 || was_ready || m->joined != NULL ||
-                   bats_crew_works(&m->crew)
+    return rc < 0 || was_ready || m->joined != NULL || has_begun(&m->crew)
                ? rc
                : bats_error_set(err, BATS_ESYS,
                                 "no node can run tasks: see the output of "

@@ -5,17 +5,9 @@
 #include "bats/sched.h"
 #include "run/master.h"
 
-#define LOOK_VIRTUAL BATS_SECOND /* between two checks for messages */
-
 bats_time bats_master_now(const struct master *m)
 {
     return bats_virtual_time(m->options, bats_clock_now_us() - m->start_us);
-}
-
-int64_t bats_master_sleep_us(const struct master *m, int64_t min_us)
-{
-    double us = (double)LOOK_VIRTUAL / m->options->time_scale;
-    return us > 1e6 ? 1000000 : us < (double)min_us ? min_us : (int64_t)us;
 }
 
 const char *bats_master_machine_name(struct master *m, uint32_t machine)

@@ -137,7 +137,6 @@ struct worker {
     struct bats_batch batch; /* results in `results` */
     struct kept kept;        /* results kept for another master */
     struct bats_quiet quiet;
-    int64_t look_us;    /* longest sleep, from SETUP */
     int64_t beat_us;    /* longest silence, from SETUP */
     int64_t grace_ms;   /* to stop a task, from SETUP */
     int64_t notice_ms;  /* between SIGTERM and the end, from SETUP */
@@ -233,7 +232,6 @@ static int set_up(struct worker *w, const struct bats_setup *setup,
     w->prepares = setup->n_start > 0;
     bats_comm_set_process(w->comm, 0, setup->master_pid);
     w->quiet.woken = bats_comm_woken(w->comm);
-    w->look_us = w->quiet.woken ? INT64_MAX : setup->look_us;
     w->kept.waits = false;
     w->kept.on = setup->keep;
     free(w->kept.run);
@@ -327,12 +325,12 @@ static int send_due(struct worker *w, bool busy, int64_t *wait_us,
 
 static int64_t patience(struct worker *w, bool busy)
 {
-    int64_t max_us =
-        w->look_us < BATS_CLOCK_WORKER_US ? w->look_us : BATS_CLOCK_WORKER_US;
     /* MPI makes progress only when called. */
     if (bats_comm_unsent(w->comm) > 0)
         return bats_quiet_sleep_us(&w->quiet, true, BATS_CLOCK_MIN_US);
-    int64_t us = bats_quiet_sleep_us(&w->quiet, false, max_us);
+    int64_t us = bats_quiet_sleep_us(&w->quiet, false,
+                                     w->quiet.woken ? BATS_CLOCK_WOKEN_US
+                                                    : BATS_CLOCK_WORKER_US);
     return busy && us < BUSY_MIN_US ? BUSY_MIN_US : us;
 }
 
@@ -585,7 +583,6 @@ static struct worker beginner(struct bats_comm *comm, int64_t silence_us)
         .silence_us = silence_us,
         .heard_us = now_us,
         .looked_us = now_us,
-        .look_us = BATS_CLOCK_WORKER_US,
         .beat_us = INT64_MAX,
         .ends_us = INT64_MAX,
     };

@@ -193,27 +193,4 @@ show bag
 test "$(grep -cx 1000 out)" -eq "$(sql 'SELECT done FROM progress')"
 ok 'where no worker is left the run ends with exit 3, and what ended is printed'
 
-# ---- the record knows where it is ----
-
-for i in 1 2 3 4 5 6; do
-    echo "for k in 1 2 3; do echo $i \$k; done; echo error $i >&2"
-done >located
-bats 3 located --output stream:where --joblog log --no-replicate
-sqlite3 -separator ' ' located.bats "SELECT number, run_id, stream, out_begin,
-    out_end, out_bytes, err_bytes FROM execution a JOIN session ON
-    a.session = session.id JOIN task ON a.task = task.id" >places
-while read -r task run rank begin end out err; do
-    tail -c +$((begin + 1)) "where/stream-$run-$(printf %04d "$rank").out" |
-        head -c $((end - begin)) | grep -v '^#bats' >got
-    printf '%s 1\n%s 2\n%s 3\nerror %s\n' "$task" "$task" "$task" "$task" |
-        sort >want
-    sort got | cmp -s - want
-    test "$out" -eq 12
-    test "$err" -eq 8
-    echo "$task"
-done <places | sort | tr '\n' ' ' >found
-test "$(cat found)" = '1 2 3 4 5 6 '
-test "$(tail -n +2 log | cut -f 6 | sort -u)" = 12
-ok 'the record says where the output of every attempt is, the joblog how much'
-
 done_testing

@@ -84,6 +84,21 @@ consists node begun ended
 test "$(echo bats-mpi-*)" = 'bats-mpi-*'
 ok 'START and STOP are run once, also where a rank was killed'
 
+# Two ranks play two nodes: one is lost at work, then START fails on the other.
+mkdir one two
+printf '%s\n' '#DISBATCH PERENGINE START sh ./begin' 'touch lost; kill -KILL $PPID' >bag
+cat >begin <<'SH'
+case $TMPDIR in *one) exit ;; esac
+until test -e lost; do sleep 0.1; done
+sleep 1
+exit 1
+SH
+expect "1|3" env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
+    -n 1 "$BATS_MPI" bag : -n 1 env TMPDIR="$dir/one" "$BATS_MPI" bag : \
+    -n 1 env TMPDIR="$dir/two" "$BATS_MPI" bag >out 2>err </dev/null
+grep -q 'no machine is left: 0 of 1 task done' err
+ok 'a START that fails when all other machines are lost ends the run with a report'
+
 printf 'true\n#DISBATCH PERENGINE START x\n' >bag
 exits 2 "bag:2: '#DISBATCH PERENGINE' has to come before all tasks" bats 2 bag
 printf '#DISBATCH PERENGINE BEGIN x\ntrue\n' >bag

@@ -62,7 +62,6 @@ static const struct bats_message messages[KINDS + 1] = {
     [BATS_MESSAGE_SETUP].u.setup = {.speed = 0.25,
                                     .grace_ms = 5000,
                                     .notice_ms = 7000,
-                                    .look_us = 2000,
                                     .beat_us = 10000000,
                                     .master_pid = 4711,
                                     .output = 2,
