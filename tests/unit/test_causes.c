@@ -35,37 +35,6 @@ static void add(struct bats_causes *c, int64_t task, int exit_status,
     bats_causes_add(c, task, exit_status, 0, host, text, strlen(text));
 }
 
-TEST(equal_failures_are_one_line)
-{
-    struct bats_causes c = {0};
-    char text[256];
-    add(&c, 5, 2, "n1", "");
-    for (int i = 10; i < 422; i++) {
-        char line[64];
-        snprintf(line, sizeof line, "out.%d: No space left on device\n", i);
-        add(&c, i, 1, "n7", line);
-    }
-    bats_causes_sort(&c);
-    assert_int_equal(c.n, 2);
-    assert_string_equal(bats_causes_text(text, sizeof text, &c.list[0]),
-                        "412 tasks on n7, exit 1: out.10: No space left on "
-                        "device (first: task 10)");
-    assert_string_equal(bats_causes_text(text, sizeof text, &c.list[1]),
-                        "task 5 on n1, exit 2, nothing on standard error");
-    bats_causes_release(&c);
-}
-
-TEST(another_end_is_another_cause)
-{
-    struct bats_causes c = {0};
-    add(&c, 1, 1, "n1", "oops");
-    add(&c, 2, 3, "n1", "oops");
-    bats_causes_add(&c, 3, 137, 9, "n1", "oops", 4);
-    add(&c, 4, 1, "n1", "another");
-    assert_int_equal(c.n, 4);
-    bats_causes_release(&c);
-}
-
 TEST(the_hosts_of_a_cause_are_counted)
 {
     struct bats_causes c = {0};

@@ -210,13 +210,8 @@ TEST(plain_style_tells_a_decision_once_and_at_once)
                         "fast 1 for 4 windows, 78 tasks left\n");
 }
 
-TEST(plain_style_tells_no_start_that_no_money_pays)
+TEST(plain_style_tells_a_start_that_waits_in_a_queue)
 {
-    open_screen(BATS_PROGRESS_PLAIN);
-    c.s.cluster[0] = c.s.cluster[1] = (struct bats_cluster_status){0};
-    show(0);
-    bats_progress_finish(&c.p, &c.s);
-    assert_string_equal(fresh(), "");
     open_screen(BATS_PROGRESS_PLAIN);
     c.s.cluster[0] = c.s.cluster[1] = (struct bats_cluster_status){0};
     c.s.status.held = 1; /* for a job that waits in a queue */
