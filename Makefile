@@ -140,22 +140,23 @@ SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
 LONG_TESTS = $(addprefix tests/,gridengine/t0003-alloc-faults.sh \
 	gridengine/t0004-alloc-kills.sh \
 	slurm/t0014-alloc-faults.sh slurm/t0019-leases.sh slurm/t0008-account.sh \
-	slurm/t0020-leases-cut.sh fault/t0301-soak.sh gridengine/t0001-jobs.sh) \
+	slurm/t0020-leases-cut.sh slurm/t0005-supervise.sh fault/t0301-soak.sh \
+	gridengine/t0001-jobs.sh) \
 	$(B)/tests/test_sched_property $(B)/tests/test_record_crash \
 	$(addprefix tests/,fault/t0201-resume.sh cli/t0701-report.sh \
 	slurm/t0012-alloc.sh slurm/t0017-expert.sh slurm/t0015-alloc-account.sh \
 	fault/t0103-lost-worker.sh cli/t0002-sweeps.sh \
-	slurm/t0005-supervise.sh slurm/t0026-alloc-open.sh \
+	slurm/t0026-alloc-open.sh slurm/t0027-arrays.sh slurm/t0010-jobs-end.sh \
 	slurm/t0003-clusters.sh cli/t0004-parallel.sh gridengine/t0002-alloc.sh \
-	mpi/t0532-snakemake.sh slurm/t0010-jobs-end.sh) \
+	mpi/t0532-snakemake.sh) \
 	$(B)/tests/test_disk $(B)/tests/test_record_recover \
 	$(addprefix tests/,mpi/t0004-jobs.sh fault/t0001-signals.sh \
 	fault/t0104-hosts.sh mpi/t0301-output.sh build/t0001-layers.sh \
-	slurm/t0027-arrays.sh mpi/t0001-run.sh mpi/t0530-open.sh \
+	mpi/t0001-run.sh mpi/t0530-open.sh \
 	fault/t0202-verify.sh fault/t0102-time-limit.sh fault/t0204-full-disk.sh \
 	mpi/t0604-worker-jobs.sh slurm/t0009-end.sh slurm/t0000-testbed.sh \
-	slurm/t0004-mpirun.sh build/t0003-site.sh slurm/t0021-needs-jobs.sh \
-	fault/t0101-failures.sh cli/t0601-readme.sh \
+	slurm/t0001-srun.sh slurm/t0002-jobscripts.sh build/t0003-site.sh \
+	slurm/t0021-needs-jobs.sh fault/t0101-failures.sh cli/t0601-readme.sh \
 	cli/t0801-history.sh mpi/t0605-door.sh mpi/t0506-expert.sh \
 	mpi/t0403-needs.sh mpi/t0510-reclaimed.sh mpi/t0531-python.sh) \
 	$(addprefix $(B)/tests/,test_sim_budget test_record_now)
