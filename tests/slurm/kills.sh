@@ -1,7 +1,7 @@
 # Sourced after leases.sh: kills what takes part in a run on jobs, at random.
 # BASH's RANDOM decides; seed it.
-parts=(master gateway watchdog srun srun-hangs node controller controller-hangs
-    accounting)
+parts=(master gateway watchdog srun srun-hangs node controller controller-dies
+    controller-hangs accounting)
 one_of() { shift $((RANDOM % $#)); echo "$1"; }
 back() { # SECONDS COMMAND...: later, while the run goes on
     { sleep "$1"; shift; "$@"; } &
@@ -25,9 +25,14 @@ kill_part() {
         ip link set "$node" down
         back $((RANDOM % 12)) ip link set "$node" up
         ;;
-    controller) # after SIGKILL it does not know the jobs of the last seconds
+    controller)
         kill -TERM "$(cat slurmctld.pid)"
         within 60 sh -c '! test -e slurmctld.pid'
+        back $((RANDOM % 3)) controller_again
+        ;;
+    controller-dies) # it does not know the jobs of the last seconds then
+        kill -KILL "$(cat slurmctld.pid)" 2>/dev/null || return 1
+        rm -f slurmctld.pid
         back $((RANDOM % 3)) controller_again
         ;;
     controller-hangs)

@@ -124,7 +124,26 @@ function moneySeries() {
         charged[i] += charged[i - 1];
     const t = charged.map((_, i) => (i + 1) * step);
     return { t, charged, reserved: data.rate > 0 ? t.map(t =>
-        data.rate * Math.ceil(t / data.window)) : null };
+        data.rate * Math.ceil(t / data.window)) : null,
+        held: heldSeries(t, charged) };
+}
+
+/* What was charged or held: known at decisions, and when all is charged; null:
+ * only windows that have begun are held. */
+function heldSeries(t, charged) {
+    const budget = data.status.budget, last = data.charges.at(-1)?.[0] / 1e6;
+    if (!data.terms.returns || budget === null || !(last > 0))
+        return null;
+    const known = [[0, 0], ...data.decisions.map(d => [d[0], budget - d[5]])
+        .filter(d => d[0] < last), [last, charged.at(-1)]];
+    let k = 0;
+    return t.map((time, i) => {
+        while (k < known.length - 2 && known[k + 1][0] <= time)
+            k++;
+        const [[from, a], [to, b]] = [known[k], known[k + 1]];
+        const part = Math.min((time - from) / (to - from || 1), 1);
+        return Math.max(a + (b - a) * part, charged[i]);
+    });
 }
 
 /* Machines held and in use; slots in use count as parts of a machine. */
@@ -576,15 +595,24 @@ function drawMoney(place) {
             value: (u, v) => amount(v) });
         values.push(m.reserved);
     }
+    if (m.held !== null) {
+        series.push({ label: "charged or held", stroke: colour("--accent"),
+            width: 1, fill: colour("--accent") + "22",
+            value: (u, v) => amount(v) + ", " + amount(budget - v) +
+                " left" });
+        values.push(m.held);
+    }
     /* A budget far above what was charged would leave no room for that. */
-    const top = Math.max(...m.charged, ...m.reserved ?? [0]);
+    const top = Math.max(...m.charged, ...m.reserved ?? [0],
+        ...m.held ?? [0]);
     const far = budget !== null && budget > 2 * top;
     if (budget !== null && !far) {
         series.push({ label: "budget", stroke: colour("--bad"), width: 1,
             dash: [2, 3], value: (u, v) => amount(v) });
         values.push(m.t.map(() => budget));
     }
-    chart(place, "Charged over time, with the decisions as dots" + (far ?
+    chart(place, "Charged" + (m.held ? " and held" : "") +
+        " over time, with the decisions as dots" + (far ?
         "; the budget of " + price(budget, unit) + " is above" : ""), {
         series, scales: plainScale,
         axes: [timeAxis(data.time), axis(amount, unit, 70)],
