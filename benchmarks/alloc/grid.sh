@@ -1,7 +1,7 @@
 #!/bin/sh
-# grid.sh [SEEDS]: jobs that are bought beside an ideal array of one job per
-# task, simulated (default 5 bags). Two tables of bill and wall time in multiples
-# of the array's, and tasks left over, means over the bags.
+# grid.sh [SEEDS [TABLE]]: jobs that are bought beside an ideal array of one job
+# per task, simulated (default 5 bags). Two tables of bill and wall time in
+# multiples of the array's, and tasks left over, means over the bags.
 #
 # 1. 600 and 1,000 tasks of 10 minutes (lognormal, deviation 5 minutes), 24 and 240
 # jobs, that wait for 0, 5 and 20 minutes in the queue and start within 2 s: money
@@ -75,6 +75,7 @@ SCN
 # budget BILL SHARE
 budget() { awk -v b="$1" -v s="$2" 'BEGIN { print b * s / 600 }'; }
 
+if [ "${2:-1}" = 1 ]; then
 echo '| tasks | jobs | queue | budget | leases: bill | wall | left |' \
     'whole jobs: bill | wall | left |'
 echo '|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|'
@@ -96,8 +97,8 @@ for share in none 1.1 1.5; do
                       left[i] / NR
               print " |" }'
 done; done; done; done
-
-echo
+fi
+[ "${2:-2}" = 2 ] || exit 0
 echo '| tasks | mean | deviation | budget | bill | wall | left | most |'
 echo '|--:|--:|--:|--:|--:|--:|--:|--:|'
 for bag in '200 3 0' '200 3 1.5' '200 3 3' '80 12 0' '80 12 6' '80 12 12'; do
@@ -112,8 +113,9 @@ for share in 1.0 1.1; do
         END { printf "| %s", row
               for (i = 1; i <= 3; i++) {
                   d = squares[i] / NR - (sum[i] / NR) ^ 2
-                  printf i < 3 ? " | %.3f ± %.3f" : " | %.1f ± %.1f",
-                      sum[i] / NR, NR > 1 && d > 0 ? 1.96 * sqrt(d / (NR - 1)) : 0
+                  printf((i < 3 ? " | %.3f ± %.3f" : " | %.1f ± %.1f"),
+                      sum[i] / NR,
+                      NR > 1 && d > 0 ? 1.96 * sqrt(d / (NR - 1)) : 0)
               }
               printf " | %d |\n", most }'
 done; done

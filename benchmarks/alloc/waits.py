@@ -63,7 +63,7 @@ def main():
     r = random.Random(1)
     narrow = [j for j in jobs if j[2] <= 2]
     wide = [j for j in jobs if 16 <= j[2] <= 64]
-    ratios, waits = [], []
+    ratios, waits, times = [], [], []
     with tempfile.TemporaryDirectory() as directory:
         for seed in range(1, draws + 1):
             at = r.uniform(jobs[0][0], jobs[-1][0])
@@ -80,6 +80,7 @@ def main():
                               "overrun = 5s\nbill = 1.2s", queue=round(mean),
                               seed=seed)
             ratios.append(each / alone)
+            times.append((each, alone))
             waits.append((one, mean))
     ratios.sort()
     n = len(ratios)
@@ -89,7 +90,9 @@ def main():
     print(f"{n} moments; mean waits: one job "
           f"{statistics.mean(w[0] for w in waits):.0f} s, each of the jobs "
           f"{statistics.mean(w[1] for w in waits):.0f} s")
-    print("turnaround in multiples of the one job's: "
+    total = statistics.mean(t[0] for t in times) / \
+        statistics.mean(t[1] for t in times)
+    print(f"turnaround in multiples of the one job's: of the means {total:.2f}; "
           "median {1:.2f} (quartiles {0:.2f}, {2:.2f})".format(*quarter) +
           f", 95 % interval of the median {resamples[25]:.2f} to "
           f"{resamples[974]:.2f}; sooner in "

@@ -155,6 +155,8 @@ static void name_job(struct bats_queue *j, uint32_t place, const char *id)
                 "%s has given the number %s to another job: the one that "
                 "had it is gone",
                 j->o.system->name, id);
+            if (j->jobs[i].is.submit_s == 0) /* no bill of it is its own */
+                j->jobs[i].is.submit_s = -1;
             lose(j, i);
         }
     strcpy(job->is.id, id);

@@ -492,6 +492,22 @@ TEST(a_number_that_is_given_again_is_another_job)
     assert_int_equal(calls("scancel"), 0);
 }
 
+/* No list has shown the first one. */
+TEST(a_bill_is_that_of_the_job_that_a_list_has_shown)
+{
+    set_up(true);
+    submit(0);
+    submit(1);
+    lists_as("17", "1.1.1.end", "2000", "COMPLETED", "None", "2000", "2030",
+             "billing=16");
+    says("sacct", 0,
+         "17|COMPLETED|2000|2030|30|billing=16,cpu=2,node=1|bats-test");
+    pass(90 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_BILLED], 2);
+    assert_int_equal(b->last[BATS_QUEUE_BILLED].place, 0);
+    billed(2, 0);
+}
+
 /* The number is a stranger's now: he is neither cancelled nor waited for. */
 TEST(the_job_of_somebody_else_is_left_alone)
 {
