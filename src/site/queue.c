@@ -39,6 +39,7 @@ struct job {
     bool seen;         /* in the current list */
     bool is_forgotten; /* missed although ended jobs stay in the list */
     bool is_known;     /* to the accounting */
+    bool is_back;      /* listed again after it was missed */
     uint32_t number; /* number of the job at its place; outlives the job */
 };
 
@@ -128,18 +129,21 @@ static void end(struct bats_queue *j, uint32_t place)
         bill(j, place, 0);
 }
 
-/* The list no longer shows the job, and never has shown its end. Where it would
- * still show a job that has ended, the system has lost this one: then the
- * accounting never learns its end. */
+/* A list would still show the job if it had ended. */
+static bool is_kept(const struct bats_queue *j, const struct job *job)
+{
+    return j->list_us - job->listed_us < j->o.rules.keeps_s * 1000000;
+}
+
+/* The list no longer shows the job, and never has shown its end. If it would, the
+ * system has lost the job: then the accounting never learns its end. */
 static void lose(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
     int64_t now_s = (int64_t)time(NULL);
     if (job->is.end_s == 0 || job->is.end_s > now_s)
         job->is.end_s = now_s;
-    job->missed = LISTS_MISSED;
-    job->is_forgotten =
-        j->list_us - job->listed_us < j->o.rules.keeps_s * 1000000;
+    job->is_forgotten = is_kept(j, job);
     end(j, place);
 }
 
@@ -175,7 +179,6 @@ static void update(struct bats_queue *j, uint32_t place,
         name_job(j, place, view->id);
     struct bats_job_view before = job->is;
     job->missed = 0;
-    job->listed_us = j->list_us;
     job->is = *view;
     if (view->rate < 0)
         job->is.rate = before.rate;
@@ -370,8 +373,7 @@ static uint32_t find_view(const struct bats_queue *j,
 {
     for (uint32_t i = 0; i < j->o.n; i++) {
         const struct job *job = &j->jobs[i];
-        if (job->state != NONE && job->state != ENDED &&
-            strcmp(job->is.mark, view->mark) == 0 &&
+        if (job->state != NONE && strcmp(job->is.mark, view->mark) == 0 &&
             (job->is.id[0] == '\0' || strcmp(job->is.id, view->id) == 0) &&
             (job->is.submit_s == 0 || job->is.submit_s == view->submit_s))
             return i;
@@ -387,10 +389,21 @@ static void miss(struct bats_queue *j, uint32_t place)
     struct job *job = &j->jobs[place];
     if (++job->missed < LISTS_MISSED)
         return;
-    if (job->state == UNSURE && job->cancel_us == 0)
+    if (job->state == ENDED)
+        job->is_forgotten |= is_kept(j, job);
+    else if (job->state == UNSURE && job->cancel_us == 0)
         job->state = WANTED;
     else
         lose(j, place);
+}
+
+/* A job that was missed is there again: the run does not want it any more. */
+static void come_back(struct job *job, int64_t now_us)
+{
+    job->is_forgotten = false;
+    job->is_back = true;
+    job->missed = 0;
+    job->cancel_us = now_us;
 }
 
 static void listed(struct bats_queue *j, int rc, const char *answer,
@@ -413,12 +426,17 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
         if (place == BATS_NO_JOB)
             continue;
         j->jobs[place].seen = true;
-        update(j, place, &view);
+        j->jobs[place].listed_us = j->list_us;
+        if (j->jobs[place].state != ENDED)
+            update(j, place, &view);
+        else if (view.phase != BATS_JOB_ENDED)
+            come_back(&j->jobs[place], now_us);
     }
     for (uint32_t i = 0; i < j->o.n; i++) {
         enum state state = j->jobs[i].state;
         if (!j->jobs[i].seen &&
-            (state == UNSURE || state == QUEUED || state == RUNS))
+            (state == UNSURE || state == QUEUED || state == RUNS ||
+             state == ENDED))
             miss(j, i);
     }
 }
@@ -476,7 +494,7 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
         const struct job *job = &j->jobs[i];
         int64_t late_us = now_us - job->ended_us;
         int64_t late_s = j->o.rules.late_s;
-        if (late_s == 0 && (job->missed == 0 || job->is_forgotten) &&
+        if (late_s == 0 && (job->is_forgotten || job->missed == 0) &&
             strchr(job->is.id, '_') != NULL)
             late_s = LATE_S;
         if (rc > 0 && job->state == ENDED && job->is.start_s == 0 &&
@@ -533,12 +551,13 @@ static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     struct bats_argv argv = {0};
     j->n_told = 0;
     for (uint32_t i = 0; i < j->o.n && j->n_told < AT_ONCE; i++) {
-        const struct job *job = &j->jobs[i];
+        struct job *job = &j->jobs[i];
         if (job->cancel_us == 0 ||
-            (job->state != QUEUED && job->state != RUNS))
+            (job->state != QUEUED && job->state != RUNS && !job->is_back))
             continue;
         if (is_early(job->cancel_us, now_us, due_us))
             continue;
+        job->is_back = false;
         ids[j->n_told] = job->is.id;
         j->told[j->n_told++] = i;
     }
@@ -590,13 +609,18 @@ static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     return true;
 }
 
-/* True if the system has jobs whose end is not known here. */
-static bool has_open(const struct bats_queue *j)
+/* True if the system has jobs whose end is not known here, or not to the
+ * accounting for so long that the system may have forgotten them. */
+static bool has_open(const struct bats_queue *j, int64_t now_us)
 {
-    for (uint32_t i = 0; i < j->o.n; i++)
-        if (j->jobs[i].state == UNSURE || j->jobs[i].state == QUEUED ||
-            j->jobs[i].state == RUNS)
+    for (uint32_t i = 0; i < j->o.n; i++) {
+        const struct job *job = &j->jobs[i];
+        if (job->state == UNSURE || job->state == QUEUED ||
+            job->state == RUNS ||
+            (job->state == ENDED &&
+             now_us - job->ended_us > LATE_S * (int64_t)1000000))
             return true;
+    }
     return false;
 }
 
@@ -620,7 +644,7 @@ static int64_t interval(const struct bats_queue *j, int64_t now_us)
 static bool start_list(struct bats_queue *j, int64_t now_us, int64_t *due_us)
 {
     struct bats_argv argv = {0};
-    if (!has_open(j) ||
+    if (!has_open(j, now_us) ||
         is_early(j->list_us + interval(j, now_us) + j->list_pause_us, now_us,
                  due_us))
         return false;

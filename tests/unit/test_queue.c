@@ -419,6 +419,39 @@ TEST(a_job_that_was_forgotten_is_billed_after_half_a_minute)
     billed(1, 1666667); /* until 1060 at most */
 }
 
+/* A list has shown its end, but slurmctld was killed before the accounting knew
+ * it, and does not know the job. */
+TEST(so_is_one_that_was_forgotten_after_its_end)
+{
+    set_up(true);
+    submit(0);
+    lists(0, "17", "FAILED", "None", "1000", "1036", "billing=100");
+    pass(10 * SECONDS);
+    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
+    says("squeue", 0, "");
+    pass(80 * SECONDS);
+    billed(1, 1000000);
+}
+
+/* slurmctld did not know the job for a while. */
+TEST(a_job_that_comes_back_is_cancelled)
+{
+    set_up(true);
+    submit(0);
+    lists(0, "17", "RUNNING", "None", "1000", "1060", "billing=100");
+    pass(10 * SECONDS);
+    says("squeue", 0, "");
+    while (b->n[BATS_QUEUE_ENDED] == 0)
+        pass(SECONDS);
+    assert_int_equal(calls("scancel"), 0);
+    lists(0, "17", "RUNNING", "None", "1000", "1060", "billing=100");
+    pass(15 * SECONDS);
+    assert_int_equal(calls("scancel"), 1);
+    says("sacct", 0, "17|CANCELLED|900|1036|36|billing=100|bats-test");
+    pass(20 * SECONDS);
+    billed(1, 1000000);
+}
+
 /* The accounting knows an element that no list has shown: it has begun, and is
  * not billed as one that has not. */
 TEST(an_element_that_the_accounting_knows_has_begun)
