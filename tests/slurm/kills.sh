@@ -1,7 +1,8 @@
 # Sourced after leases.sh: kills what takes part in a run on jobs, at random.
 # BASH's RANDOM decides; seed it.
-parts=(master gateway watchdog srun srun-hangs node controller controller-dies
-    controller-hangs accounting)
+# controller-dies is drawn only where it is asked for.
+parts=(master gateway watchdog srun srun-hangs node controller controller-hangs
+    accounting)
 one_of() { shift $((RANDOM % $#)); echo "$1"; }
 back() { # SECONDS COMMAND...: later, while the run goes on
     { sleep "$1"; shift; "$@"; } &
