@@ -10,7 +10,7 @@ scale='--clusters clusters.ini --time-scale 3600'
 yes '@sleep 10m' | head -n 30 >bag
 bats 5 bag $scale --budget 500 --seed 7 --json report
 finds err '^bats-mpi: all 30 tasks done in ' '^policy .*seed 7$' \
-    'budget 500 SU, random order, seed 7$' '^bats-mpi: [0-9]*s  start: '
+    'budget 500 SU, random order, seed 7$' '^bats-mpi: [0-9hms]*  start: '
 expect 1 grep -q "$(printf '\033')" err
 ok 'progress is plain lines without a terminal, and the end and the seed are told'
 # The same bill, added up here from the clusters.
