@@ -2,9 +2,9 @@
 # crash.sh [KILLS]: kills what takes part in runs of bats-mpi alloc at random
 # moments (default 50 in all): master, gateway, watchdog, srun; a node is cut off,
 # srun, slurmctld and slurmdbd hang, slurmctld is restarted (PARTS='master node
-# controller-dies ...': only these). Then all tasks must be done once, no job may be in the queue, and
-# the ledger has to be what sacct says, within the budget. In the testbed, with
-# slurmdbd; from the top of the sources, after make.
+# controller-dies ...': only these). Then all tasks must be done once, no job may be
+# in the queue, and the ledger has to be what sacct says, within the budget. In the
+# testbed, with slurmdbd; from the top of the sources, after make.
 : "${TOP:=$PWD}" "${BATS_MPI:=$TOP/build/bats-mpi}"
 export TOP BATS_MPI
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0" "$@"
