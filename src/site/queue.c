@@ -122,8 +122,10 @@ static void end(struct bats_queue *j, uint32_t place)
     job->state = ENDED;
     job->ended_us = bats_now_us(CLOCK_MONOTONIC);
     j->is_stale = true;
-    tell(j,
-         &(struct bats_queue_news){.type = BATS_QUEUE_ENDED, .place = place});
+    tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_ENDED,
+                                      .place = place,
+                                      .is_forgotten = job->is_forgotten &&
+                                                      job->is.submit_s > 0});
     if (job->is.id[0] == '\0' ||
         (!j->o.rules.accounts && job->is.start_s == 0))
         bill(j, place, 0);

@@ -113,6 +113,8 @@ struct bats_queue_news {
     int64_t start_s, end_s;
     double rate; /* per hour; < 0: unknown */
     bats_money amount;
+    bool is_forgotten; /* ENDED: a list had shown the job, and the system does
+                        * not know it any more */
     char sentence[256];
 };
 

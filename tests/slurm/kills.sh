@@ -50,10 +50,6 @@ signal() { # SIGNAL WORDS JOB
     [ -n "$3" ] && kill -"$1" $(at "$2" "$3") 2>/dev/null
 }
 
-# forgotten BAG: a job of its run that slurmctld does not know any more, whose end
-# the accounting never learns; it is charged until it was missed.
-forgotten() { sacct -X -D -n -P -S now-1hours --name="$(name_of "$1")" -o End | grep -q Unknown; }
-
 # survives BAG KILLS [PART...]: a run of 40 tasks is done, billed as charged and
 # within its budget, although so many of its parts were killed.
 survives() {
@@ -75,7 +71,7 @@ survives() {
     done
     [ ${#later[@]} -eq 0 ] || wait "${later[@]}" || :
     within 60 sh -c 'scontrol ping | grep -q UP'
-    if [[ $killed == *dies* ]] && forgotten "$bag"; then
+    if [[ $killed == *dies* ]]; then # forgotten jobs are charged, not billed
         echo "$bag: exit $code,$killed; charged $(charged "$bag")"
         test $code -eq 0 && done_all "$bag" 40 && none_left "$bag" &&
             bats-mpi record verify "$bag" >>out &&

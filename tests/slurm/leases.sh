@@ -41,10 +41,10 @@ within_held() {
 }
 # kept BAG: after its end, what was charged, and that within the budget.
 kept() {
-    awk -v b="$(billed "$1")" -v m=$budget 'BEGIN { exit !(b <= m) }'
-    same "$(billed "$1")" "$(charged "$1")"
-    none_left "$1"
-    bats-mpi record verify "$1" >>out
+    awk -v b="$(billed "$1")" -v m=$budget 'BEGIN { exit !(b <= m) }' || return
+    same "$(billed "$1")" "$(charged "$1")" || return
+    none_left "$1" || return
+    bats-mpi record verify "$1" >>out || return
     test "$(sqlite3 "$1.bats" 'SELECT max(n) FROM (SELECT count(*) AS n
         FROM execution WHERE outcome = 0 GROUP BY task)')" -eq 1
 }

@@ -416,6 +416,7 @@ TEST(a_job_that_was_forgotten_is_billed_after_half_a_minute)
     says("squeue", 0, "");
     pass(90 * SECONDS);
     assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
+    assert_true(b->last[BATS_QUEUE_ENDED].is_forgotten);
     billed(1, 1666667); /* until 1060 at most */
 }
 
@@ -428,6 +429,7 @@ TEST(so_is_one_that_was_forgotten_after_its_end)
     lists(0, "17", "FAILED", "None", "1000", "1036", "billing=100");
     pass(10 * SECONDS);
     assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
+    assert_false(b->last[BATS_QUEUE_ENDED].is_forgotten);
     says("squeue", 0, "");
     pass(80 * SECONDS);
     billed(1, 1000000);

@@ -234,14 +234,17 @@ static int close_cluster(struct bats_alloc *a, uint32_t cluster,
     return rc;
 }
 
-/* Counts a failure: the job ended without joining, and nobody withdrew it. */
-static int job_failed(struct bats_alloc *a, uint32_t place, const char *id,
+/* Counts a failure: the job ended without joining, and nobody withdrew it; but
+ * the system's own failures do not count. */
+static int job_failed(struct bats_alloc *a, const struct bats_queue_news *news,
                       struct bats_error *err)
 {
+    uint32_t place = news->place;
+    const char *id = news->id;
     uint32_t cluster = a->platform.machines[place].cluster;
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = place};
     char last[200];
-    if (a->lanes[place].is_taken)
+    if (a->lanes[place].is_taken || news->is_forgotten)
         return bats_joined_handle(a->joined, &event, err);
     last_output(a, id, last, sizeof last);
     tell(a, "job %s in partition %s ended before it joined%s%s", id,
@@ -276,7 +279,7 @@ static int take_news(struct bats_alloc *a, const struct bats_queue_news *news,
     case BATS_QUEUE_ENDED:
         return lane->had || lane->leaves
                    ? 0
-                   : job_failed(a, news->place, news->id, err);
+                   : job_failed(a, news, err);
     case BATS_QUEUE_BILLED:
         lane->is_billed = true;
         lane->bill = news->amount;
