@@ -173,22 +173,33 @@ double bats_size_cost(const struct bats_past_size *list, size_t n,
     return tasks > 0 ? cost / tasks : -1;
 }
 
+static void consider(const struct bats_past_size *list, size_t n,
+                     uint32_t kind, double kib, double factor,
+                     struct bats_size_choice *best)
+{
+    struct bats_size_choice new = {.kib = (int64_t)ceil(kib),
+                                   .now = best->now};
+    new.cost = bats_size_cost(list, n, kind, new.kib, factor, &new.again);
+    if (new.cost >= 0 && (new.cost < best->cost ||
+                          (new.cost <= best->cost &&new.kib < best->kib)))
+        *best = new;
+}
+
+/* The cheapest request lets some task end in some try without a rest. One with
+ * which all tasks are tried again is not the cheapest. */
 bool bats_size_best(const struct bats_past_size *list, size_t n, uint32_t kind,
                     int64_t asked_kib, double factor,
                     struct bats_size_choice *best)
 {
+    double least = INFINITY;
     *best = (struct bats_size_choice){.cost = INFINITY};
     best->now = bats_size_cost(list, n, kind, asked_kib, factor, &best->again);
-    for (size_t i = 0; i < n; i++) {
-        int64_t kib =
-            (int64_t)ceil((double)list[i].used_kib * BATS_SIZE_SPARE);
-        double again;
-        if (list[i].kind != kind)
-            continue;
-        double cost = bats_size_cost(list, n, kind, kib, factor, &again);
-        if (cost >= 0 &&
-            (cost < best->cost || (cost <= best->cost && kib < best->kib)))
-            *best = (struct bats_size_choice){kib, cost, again, best->now};
-    }
+    for (size_t i = 0; i < n; i++)
+        if (list[i].kind == kind && list[i].used_kib > 0)
+            least = fmin(least, (double)list[i].used_kib);
+    for (size_t i = 0; i < n; i++)
+        for (double kib = (double)list[i].used_kib;
+             list[i].kind == kind && kib >= least; kib /= factor)
+            consider(list, n, kind, kib * BATS_SIZE_SPARE, factor, best);
     return best->cost <= WORTHWHILE * best->now && best->kib < asked_kib;
 }

@@ -51,8 +51,8 @@ struct bats_size_choice {
     double now;         /* the cost of what is asked for */
 };
 
-/* Finds the cheapest request, of those a twentieth above what some task of this
- * kind has used. False: it is no smaller, saves less than 5 %, or costs are not
+/* Finds the cheapest request with which each task of this kind would have had
+ * a twentieth more than it used, at first or tried again. factor > 1. False: it is no smaller, saves less than 5 %, or costs are not
  * known. */
 bool bats_size_best(const struct bats_past_size *list, size_t n, uint32_t kind,
                     int64_t asked_kib, double factor,

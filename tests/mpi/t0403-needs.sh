@@ -235,6 +235,22 @@ grep -qx '\.\.\. 30 more' sizes
 test "$("$BATS_MPI" tasks --sizes --json many | grep -c asked_s)" = 130
 ok 'it says how many rows it does not show; --json shows all'
 
+# Six tasks use 50M of the 400M that they ask for, and one 180M. On a node of 500M
+# and 4 slots a third of 180M is least, if that one is tried again with three
+# times as much.
+hold() { # MEMORY
+    echo "{ head -c $1 /dev/zero; sleep 0.8; } | tail -n 1 >/dev/null"
+}
+{
+    echo '#BATS class=a memory=400M'
+    yes "$(hold 50M)" | head -n 6
+    hold 180M
+} >bag
+SLURM_MEM_PER_NODE=500 bats 5 bag --record past.bats --retry-memory 3
+"$BATS_MPI" tasks --sizes past.bats >sizes
+grep -qE '^a +7 +400M .* [67][0-9]M +14 % ' sizes
+ok 'what to ask for counts on --retry-memory of the run'
+
 # ---- plans ----
 
 # A node of 4 ranks runs one task of 3 cores at a time: each task left takes ten

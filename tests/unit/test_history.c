@@ -284,6 +284,38 @@ TEST(what_a_request_costs_is_shares_times_tries)
     assert_false(bats_size_best(list, 4, 9, 800, 2, &best));
 }
 
+/* Each size up to the largest, tried by brute force: on lists of sizes that
+ * need a twentieth more than those given to the search. */
+TEST(the_best_request_is_that_of_all)
+{
+    uint32_t random = 1;
+    for (uint32_t round = 0; round < 300; round++) {
+        struct bats_past_size list[6], more[6];
+        struct bats_size_choice best;
+        double factor = 2 << round % 2, least = INFINITY, again;
+        for (size_t i = 0; i < 6; i++) {
+            random = random * 1664525 + 1013904223;
+            list[i] = (struct bats_past_size){
+                7,
+                90000,
+                bats_size_class(100 +
+                                (random >> 18) % (round < 100 ? 90 : 6000)),
+                1 + (random >> 10) % 2,
+                16,
+                9000,
+                1,
+                1 + (random >> 20) % 100};
+            more[i] = list[i];
+            more[i].used_kib = (int64_t)ceil((double)list[i].used_kib * 1.05);
+        }
+        for (int64_t kib = 20; kib <= 9000; kib++)
+            least =
+                fmin(least, bats_size_cost(more, 6, 7, kib, factor, &again));
+        assert_true(bats_size_best(list, 6, 7, 90000, factor, &best));
+        assert_true(best.cost <= 1.01 * least && best.cost >= 0.99 * least);
+    }
+}
+
 TEST_IN_STORE(what_is_forgotten_is_gone)
 {
     add(store, "a", 1700000000, "sim", 8);

@@ -43,6 +43,7 @@ struct sizes {
     int64_t *task_asked; /* KiB, by number - 1; or NULL */
     bats_time limit;     /* of each; 0: none */
     double slots, kib;   /* mean of the machines; 0: not recorded */
+    double factor;       /* --retry-memory of the run, or the usual one */
     double time_scale;
 };
 
@@ -64,6 +65,9 @@ static void read_options(struct sizes *z, const struct bats_look *l)
                                       z->needs.n_tasks);
     z->limit = json_integer_value(json_object_get(engine, "timeout_us"));
     z->time_scale = l->status.time_scale;
+    const char *factor = json_string_value(
+        json_object_get(json_object_get(run, "given"), "retry-memory"));
+    z->factor = factor != NULL ? strtod(factor, NULL) : BATS_SIZE_FACTOR;
     size_t n = json_array_size(z->needs.stocks);
     for (size_t i = 0; i < n; i++) {
         z->slots += stock_at(z, i, 0) / (double)n;
@@ -144,7 +148,7 @@ static struct bats_size_choice choose(const struct sizes *z,
                                       }) < 0)
             bats_have(NULL);
     if (!known || !bats_size_best(gather.sizes, gather.n_sizes, 0,
-                                  list->asked[k], BATS_SIZE_FACTOR, &best))
+                                  list->asked[k], z->factor, &best))
         best = (struct bats_size_choice){
             .kib =
                 (int64_t)ceil((double)list[n - 1].used[k] * BATS_SIZE_SPARE)};
@@ -154,14 +158,14 @@ static struct bats_size_choice choose(const struct sizes *z,
 
 /* ---- the answer ---- */
 
+/* Rounded up: with less a task may be killed. */
 static const char *size_text(char text[BATS_UNITS_TEXT], int64_t kib)
 {
-    snprintf(text, BATS_UNITS_TEXT,
-             kib >= 10 << 20   ? "%.0fG"
-             : kib >= 1 << 20  ? "%.1fG"
-             : kib >= 10 << 10 ? "%.0fM"
-                               : "%.1fM",
-             (double)kib / (kib >= 1 << 20 ? 1 << 20 : 1 << 10));
+    double size = (double)kib / (kib >= 1 << 20 ? 1 << 20 : 1 << 10);
+    int digits = size < 10;
+    snprintf(text, BATS_UNITS_TEXT, "%.*f%c", digits,
+             digits ? ceil(size * 10) / 10 : ceil(size),
+             kib >= 1 << 20 ? 'G' : 'M');
     return text;
 }
 
