@@ -217,6 +217,7 @@ int64_t *bats_known_expand(const json_t *list, int64_t n_tasks)
 
 struct bats_known_needs bats_known_needs(const struct bats_look *look)
 {
+    bats_must(bats_view_needs(look->view, look->options, &bats_why));
     const json_t *engine = json_object_get(look->options, "engine");
     int64_t n = look->status.tasks;
     return (struct bats_known_needs){

@@ -110,8 +110,8 @@ struct bats_known_needs {
  * NULL if there is no list. */
 int64_t *bats_known_expand(const json_t *list, int64_t n_tasks);
 
-/* Finds the needs in the options of the look, which must live as long.
- * `category` is for free(). */
+/* Finds the needs in the options of the look, which must live as long, and
+ * adds those of an open bag there. `category` is for free(). */
 struct bats_known_needs bats_known_needs(const struct bats_look *look);
 
 size_t bats_known_category(const struct bats_known_needs *known,

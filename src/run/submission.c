@@ -8,6 +8,8 @@
 #include "run/open_state.h"
 
 #define MIB_DEFAULT 1000 /* Snakemake's least default for jobs, MB */
+#define MIB_MOST_DEFAULT 8000
+#define DISK_DEFAULT 50000
 
 /* Fields recorded with the task. */
 static const char *const kept[] = {"key",   "repeats", "class",
@@ -64,16 +66,21 @@ static json_t *key_of(const json_t *request, const json_t *properties)
 
 /* A job has type single and a rule, or type group and a groupid. Snakemake
  * always names the memory. Its default is ignored: 1000 MB, or more if the
- * input is large or jobs form a group; then it is that of the disk. */
+ * input is large or jobs form a group; then it is that of the disk, but in
+ * Snakemake 8 and 9 at most 8000. (Without input 9 has DISK_DEFAULT.) */
 static int take_properties(json_t *request, const json_t *properties)
 {
     const json_t *resources = json_object_get(properties, "resources");
     const json_t *mb = json_object_get(resources, "mem_mb");
+    const json_t *disk = json_object_get(resources, "disk_mb");
     const json_t *rule = json_object_get(properties, "rule");
     if (!json_is_string(rule))
         rule = json_object_get(properties, "groupid");
     if (json_number_value(mb) == MIB_DEFAULT ||
-        json_equal(mb, json_object_get(resources, "disk_mb")))
+        json_equal(mb, disk) ||
+        (json_number_value(mb) == MIB_MOST_DEFAULT &&
+         json_number_value(disk) > MIB_MOST_DEFAULT &&
+         json_number_value(disk) != DISK_DEFAULT))
         mb = NULL;
     if (json_object_get(request, "key") == NULL &&
         set_new(request, "repeats", json_true()) != 0)

@@ -140,6 +140,19 @@ bats-mpi why needs.bats 2 | grep -qx 'it needs 1 core of a machine'
 [ "$(bats-mpi tasks needs.bats --csv | cut -d, -f 1,13-15 | xargs)" = \
     'task,asked_cores,asked_gpus,asked_kib 1,2,0,0 2,1,0,0 3,1,0,0' ]
 ok 'why and tasks know the needs of tasks that were added'
+sed 's/ /,"disk_mb":/; s/.*/{"submit":"true","properties":{"rule":"r","resources":{"mem_mb":&}}}/' \
+    >requests <<'END'
+1000 1000
+9000 9000
+8000 9000
+8000 50000
+8000 4000
+END
+SLURM_MEM_PER_NODE=16000 open_bag --record mb.bats -- \
+    sh -c 'bats-submit --stdin <requests'
+[ "$(sqlite3 mb.bats "SELECT group_concat(ifnull(json_extract(given, '$.memory'),
+    'none'), ' ') FROM submission")" = 'none none none 8000M 8000M' ]
+ok 'the memory that Snakemake 7, 8 and 9 give by default is no request'
 rm -f go on.*
 cat >driver <<'END'
 bats-submit --cores 2 --class wide -- 'sleep 100'
@@ -164,6 +177,8 @@ open_bag --record past.bats --history past.db -- sh driver
 bats-mpi history --history past.db --json >past
 grep -q '"kind": *"align"' past
 [ "$(wc -l <past)" = 2 ]
+bats-mpi history import past.bats --history import.db
+bats-mpi history --history import.db --json | grep -q '"kind": *"align"'
 ok 'the history has tasks by their class'
 
 # ---- make and xargs ----

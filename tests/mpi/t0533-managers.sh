@@ -65,6 +65,7 @@ squeue
 scancel -Q $(cat four)
 sbatch -d afterok:$(cat id.1):$(cat id.1) --wrap='echo $PWD' -D w -o out
 ! sbatch --mem 900G --wrap true
+! sbatch --array 0-4 --wrap 'touch array'
 M
 open_bag -j 3 -- bash manager
 for i in 1 2 3; do
@@ -81,5 +82,7 @@ grep -qx '4 R' out
 [ "$(cat w/out)" = "$PWD/w" ]
 [ "$(sqlite3 open.bats 'SELECT state FROM tasks WHERE number = 4')" = failed ]
 grep -q 'needs 900G of memory' err
+grep -q -e '--array is not known' err
+[ ! -e array ]
 ok 'the queue shows what runs, jobs wait for others, and are cancelled'
 done_testing

@@ -132,6 +132,7 @@ static struct workflows read_all(struct bats_look *l)
 json_t *bats_status_json(struct bats_look *l)
 {
     struct workflows w = read_all(l);
+    bats_must(bats_view_needs(l->view, l->options, &bats_why));
     json_t *json = to_json(l, &w);
     free(w.list);
     return bats_have(json);

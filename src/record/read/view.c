@@ -220,15 +220,19 @@ int bats_view_options(struct bats_view *v, int64_t session, json_t **options,
                       struct bats_error *err)
 {
     char sql[96];
-    json_t *given = NULL;
     snprintf(sql, sizeof sql,
              "SELECT options FROM session WHERE id = coalesce(nullif("
              "%" PRId64 ", 0), (SELECT max(id) FROM session))",
              session);
-    int rc = read_json(v, sql, options, err);
-    if (rc == 0 && session == 0)
-        rc = read_json(v, given_sql, &given, err);
-    if (given != NULL && json_object_update_recursive(*options, given) != 0)
+    return read_json(v, sql, options, err);
+}
+
+int bats_view_needs(struct bats_view *v, json_t *options,
+                    struct bats_error *err)
+{
+    json_t *given;
+    int rc = read_json(v, given_sql, &given, err);
+    if (given != NULL && json_object_update_recursive(options, given) != 0)
         rc = bats_no_memory(err);
     json_decref(given);
     return rc;

@@ -84,10 +84,14 @@ int bats_view_status(struct bats_view *view, struct bats_view_status *status,
                      struct bats_error *err);
 
 /* The options of a session (0: the last one), for json_decref(): "run" has
- * those of bats_record_session, "engine" the engine's. Those of the last one
- * have the needs of all tasks that were added to an open bag. NULL: none. */
+ * those of bats_record_session, "engine" the engine's. NULL: none. */
 int bats_view_options(struct bats_view *view, int64_t session,
                       json_t **options, struct bats_error *err);
+
+/* Adds the classes and needs of all tasks of an open bag to the options of the
+ * last session. This reads all submissions. */
+int bats_view_needs(struct bats_view *view, json_t *options,
+                    struct bats_error *err);
 
 /* The last session's workflows with budgets of their own: *list is for free();
  * NULL without any; the names are valid until the next call, or the end of the

@@ -176,15 +176,16 @@ int bats_view_results(struct bats_view *view, int64_t session,
 {
 #define C(member) BATS_COLUMN(struct bats_view_result, member)
     static const struct bats_db_column columns[] = {
-        C(command), C(cluster), C(seconds), C(number), {0}};
+        C(command), C(cluster), C(seconds), C(number), C(category), {0}};
 #undef C
-    char sql[384];
+    char sql[512];
     json_t *options = NULL;
     snprintf(sql, sizeof sql,
              "SELECT t.command, n.cluster, n.wall_us * s.time_scale / 1e6,"
-             "    n.number"
+             "    n.number, json_extract(u.given, '$.class')"
              "  FROM task_now n JOIN task t ON t.id = n.task"
              "    JOIN session s ON s.id = n.session"
+             "    LEFT JOIN submission u ON u.task = n.task"
              "  WHERE n.state = 1 AND n.wall_us > 0 AND n.cluster IS NOT NULL"
              "    AND n.session = %" PRId64 " ORDER BY n.place",
              session);
@@ -197,8 +198,8 @@ int bats_view_results(struct bats_view *view, int64_t session,
         json_object_get(json_object_get(options, "engine"), "categories");
     for (size_t i = 0; i < *n; i++) {
         const char *name = category_of(names, runs, (*list)[i].number);
-        (*list)[i].category =
-            name != NULL ? bats_texts_name(texts, name, strlen(name)) : NULL;
+        if ((*list)[i].category == NULL && name != NULL)
+            (*list)[i].category = bats_texts_name(texts, name, strlen(name));
     }
     json_decref(options);
     return rc;
