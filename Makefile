@@ -71,7 +71,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, look.c read.c traits.c) \
 	clusters_file.c dependencies.c label.c model.c platform.c profile.c \
-	pools.c profile_save.c reliability.c runtimes.c sections.c \
+	profile_save.c reliability.c runtimes.c sections.c \
 	sharing.c textfile.c \
 	$(addprefix sweep/, planfile.c points.c readers.c \
 	sweep.c template.c) \

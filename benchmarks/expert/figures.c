@@ -81,7 +81,7 @@ static void print_static(double mr_max, const struct bats_plays *plays,
 {
     static const char *const names[] = {
         "AR",  "TRR",   "TR",    "AUR",
-        "B=100", "CNinf", "CN1T0", "N=3,T=1x,D=2x,Mr=0.02"};
+        "CNinf", "CN1T0", "N=3,T=1x,D=2x,Mr=0.02"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct bats_candidate c = {.is_efficient = false};
         bool dominated = false;

@@ -19,13 +19,7 @@
  *
  * F_s comes from the first epoch if 20 of its instances answered: of later
  * ones, the long answers are still missing. Otherwise it comes from all,
- * weighted for that (Kaplan and Meier, 1958), and gamma is raised by the
- * answers still to come.
- *
- * An instance given up too soon is wasted, and 4 T_ur are too soon for the
- * long tasks of a bag with two kinds. The time that wastes least is computed
- * from another F_s and gamma, for which running and given-up instances are
- * censored, as they might still answer (Kaplan and Meier).
+ * weighted for that (Kaplan and Meier, 1958).
  *
  * If every loss is noticed, each instance's state is known: it has answered,
  * was lost or still runs. Task times and machine lifetimes are then two
@@ -72,19 +66,5 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
 bool bats_answers_noticed(const struct bats_instance *list, size_t n,
                           bats_time now, bats_time noticed,
                           struct bats_answers *answers);
-
-/* Sets only times, n_times, mean and gamma. Instances without an answer are
- * censored at their age now, or when they were given up. False: out of memory,
- * or none has answered. */
-bool bats_answers_censored(const struct bats_instance *list, size_t n,
-                           bats_time now, struct bats_answers *answers);
-
-/* The time, at least `least`, after which to give up instances so that the
- * least time is wasted, if a share gamma answers after the times (ascending, n
- * >= 1). Wasted are instances that never answer, and those that would have:
- * their tasks are given up three times, then after twice the time each
- * (strategy.h). */
-bats_time bats_answers_patience(const bats_time *times, size_t n, double gamma,
-                                bats_time least);
 
 #endif

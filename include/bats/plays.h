@@ -18,8 +18,7 @@
  *
  * With noticed losses, an execution is lost at a time of its own unless it has
  * answered by then, and its task may then be sent again. Nothing is given up
- * before the tail. Otherwise an instance gets as much time before the tail as
- * from an engine that knows F_s and gamma.
+ * before the tail.
  *
  * The n-th play of every strategy uses the same random world (common random
  * numbers): a draw depends on the play, the task and the instance's number. So

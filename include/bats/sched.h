@@ -259,12 +259,6 @@ struct bats_sched_options {
                             expression of makespan, tail (seconds), cost and
                             task_cost, or cheapest, fastest or product; within
                             budget and deadline, if any. Copied */
-    const struct bats_instance *known[2]; /* for the policy expert: outcomes of
-                                             an earlier run's instances, in the
-                                             unreliable pool and in the other
-                                             one. When they were sent does not
-                                             matter. Copied */
-    size_t n_known[2];
     bool tells_leases; /* keep leases for bats_sched_next_lease */
     const struct bats_graph *graph; /* dependencies of the n_tasks tasks,
                                        without a cycle. NULL: none. Not copied:

@@ -9,7 +9,7 @@
  * There are two pools: the machines of all unreliable clusters (cluster.h),
  * #ur slots, and those of all others. In the throughput phase every task has
  * one execution in the unreliable pool (an instance), which is given up after
- * 4 T_ur or later; T_ur is the mean runtime of answered instances there. The
+ * 4 T_ur; T_ur is the mean runtime of answered instances there. The
  * tail begins when fewer tasks than #ur have no result. From then on a task
  * without a result gets at most N further instances in the unreliable pool,
  * each sent T after the last one and given up after D; then one in the
@@ -21,11 +21,6 @@
  * The paper draws the time of every instance independently. But a real task
  * may take longer than D everywhere, and with N = inf would never end. So from
  * the third given-up instance on, a task gets twice the time, each time.
- *
- * Nor does the paper have bags with two kinds of tasks. Short tasks end first,
- * and 4 T_ur may then be too short for long ones. So before the tail the time
- * is longer if, by the answers so far, that wastes less
- * (bats_answers_patience).
  *
  * If every loss is noticed (cluster.h), nothing is given up before the tail.
  * In the tail, D = inf means the same, and T = inf that the next instance is
@@ -40,9 +35,6 @@
  *   TRR            N=0,T=0: in the tail all tasks are replicated there
  *   TR             N=0,T=4x,D=4x: given-up tasks are sent there
  *   AUR            N=inf,T=4x,D=4x
- *   B=AMOUNT       as AUR, until the money left of AMOUNT pays for all tasks
- *                  without a result in the reliable pool; then they are sent
- *                  there
  *   CNinf          as AUR, but both pools work in the throughput phase
  *   CN1T0          the same; in the tail one instance for each pool
  */
@@ -75,7 +67,6 @@ struct bats_strategy {
     bool only_reliable;    /* AR */
     bool reliable_works;   /* the reliable pool also draws tasks: AR, CN */
     bool both;             /* CN1T0 */
-    bats_money rush;       /* B: its amount; 0: another strategy */
 };
 
 /* Parses a name. BATS_EINPUT with a sentence. */

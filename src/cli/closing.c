@@ -194,15 +194,15 @@ static int finish_record(struct bats_record *record,
 /* Keeps what the run has learned. A sample also shows the schedules for the
  * tasks left. */
 static int save_profile(const struct bats_watch *watch,
-                        const struct bats_run_outcome *outcome, char **path,
-                        int code)
+                        const struct bats_run_outcome *outcome, int code)
 {
     const struct bats_settings *set = watch->set;
     bool is_sample = watch->choosing->only;
     struct bats_profile profile;
+    char *path;
     int rc = bats_profiling_save(watch->options->bag,
                                  &outcome->survey.platform, outcome->sched,
-                                 set->save, &profile, path, &bats_why);
+                                 set->save, &profile, &path, &bats_why);
     if (rc == 0 && is_sample && outcome->finish == BATS_FINISH_SAMPLED) {
         if (!set->quiet)
             putc('\n', stderr);
@@ -210,19 +210,17 @@ static int save_profile(const struct bats_watch *watch,
         fflush(stdout);
     }
     bats_profile_release(&profile);
-    if (rc < 0) {
-        free(*path);
-        *path = NULL;
-        return bats_complain(&bats_why);
-    }
-    if (is_sample && !set->quiet) {
+    if (rc < 0)
+        code = bats_complain(&bats_why);
+    else if (is_sample && !set->quiet) {
         putc('\n', stderr);
         bats_words_line(
             stderr,
             "Kept in %s: bats-mpi plan %s; bats-mpi run %s --profile %s "
             "--choose SCHEDULE",
-            *path, *path, set->bag, *path);
+            path, path, set->bag, path);
     }
+    free(path);
     return code;
 }
 
@@ -245,7 +243,7 @@ static int refuse(const struct bats_settings *set,
 }
 
 int bats_closing(struct bats_watch *watch, FILE *json,
-                 const struct bats_run_outcome *outcome, char **profile)
+                 const struct bats_run_outcome *outcome)
 {
     const struct bats_settings *set = watch->set;
     struct bats_record *record = watch->options->record;
@@ -255,7 +253,7 @@ int bats_closing(struct bats_watch *watch, FILE *json,
     if (outcome->refusal.code != 0)
         code = refuse(set, outcome);
     if (watch->choosing->only || set->save != NULL)
-        code = save_profile(watch, outcome, profile, code);
+        code = save_profile(watch, outcome, code);
     if (record != NULL && kept)
         code = finish_record(record, outcome, code);
     return code;

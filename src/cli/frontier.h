@@ -2,7 +2,7 @@
  * frontier: the properties of two pools, from the record of a run
  * (pools_record.c).
  *
- * Layer: cli. Used by the verbs frontier and run. Source for records:
+ * Layer: cli. Used by the verb frontier. Source for records:
  * ExPERT (bats/strategy.h), sections 4.2 and 4.3. An execution that was lost,
  * timed out or was stopped after 4 T_ur counts as one that does not answer;
  * one that was stopped earlier does not count. The effective size of the
@@ -14,8 +14,17 @@
 #ifndef BATS_CLI_FRONTIER_H
 #define BATS_CLI_FRONTIER_H
 
-#include "input/pools.h"
+#include "bats/plays.h"
 #include "record/read/view.h"
+
+/* An unreliable and a reliable pool. */
+struct bats_pools {
+    struct bats_plays_model model; /* has no tail; its times are these: */
+    bats_time *times[2];           /* unreliable, reliable; owned */
+    bats_time *lost;               /* owned; or NULL */
+};
+
+void bats_pools_release(struct bats_pools *pools);
 
 /* `is_online`: only what was known when fewer tasks than unreliable slots were
  * left. Release with bats_pools_release, also after an error. BATS_EINPUT if
@@ -23,11 +32,5 @@
  * errors of records. */
 int bats_pools_of_record(struct bats_view *view, bool is_online,
                          struct bats_pools *pools, struct bats_error *err);
-
-/* Adds the pools to the profile of the same run (input/profile.h), if it had
- * an unreliable cluster that has answered. Errors of reading and writing
- * both. */
-int bats_pools_keep(const char *record, const char *profile,
-                    struct bats_error *err);
 
 #endif

@@ -44,7 +44,7 @@ static enum bats_record_resume resume_of(const struct bats_settings *set)
 {
     return set->retry_failed    ? BATS_RECORD_RETRY_FAILED
            : set->resume_failed ? BATS_RECORD_RESUME_FAILED
-           : set->resume || bats_settings_go_on(set) ? BATS_RECORD_RESUME
+           : set->resume || set->profile != NULL ? BATS_RECORD_RESUME
                                                      : BATS_RECORD_NOT;
 }
 

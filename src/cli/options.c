@@ -327,12 +327,6 @@ bool bats_settings_thrifty(const struct bats_settings *settings)
             strcmp(settings->minimize, "cost") == 0);
 }
 
-bool bats_settings_go_on(const struct bats_settings *settings)
-{
-    return settings->profile != NULL &&
-           strcmp(settings->policy, "expert") != 0;
-}
-
 static struct bats_settings defaults(void)
 {
     return (struct bats_settings){

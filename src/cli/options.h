@@ -246,10 +246,6 @@ int bats_refused_words(const char *const *words, size_t n,
 bool bats_settings_given(const struct bats_settings *settings,
                          const char *name);
 
-/* True if the run continues from the sample in --profile. (For policy expert a
- * profile only describes the pools.) */
-bool bats_settings_go_on(const struct bats_settings *settings);
-
 /* True if the run has neither a budget nor a deadline, and no schedule to
  * choose. */
 bool bats_settings_is_plain(const struct bats_settings *settings);

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "bats/answers.h"
-#include "input/profile.h"
 #include "record/read/axis.h"
 #include "record/write/record.h"
 #include "report/recorded.h"
 #include "util/grow.h"
+#include "util/larger.h"
+
+#define TIMES 1000 /* most times kept per pool: quantiles of all */
 
 /* An execution, from being sent to its end. */
 struct execution {
@@ -248,6 +250,43 @@ static bats_time longest(const struct pool *p, bats_time now)
     return found ? (bats_time)(BATS_THROUGHPUT_D * a.mean) : BATS_HOUR;
 }
 
+/* Sorts the times, and keeps quantiles if there are too many. Returns how many
+ * are left. */
+static size_t thin_out(bats_time *times, size_t n)
+{
+    size_t kept = n < TIMES ? n : TIMES;
+    if (n > 0)
+        qsort(times, n, sizeof *times, bats_ascending);
+    for (size_t i = 0; i < kept; i++)
+        times[i] = times[(2 * i + 1) * n / (2 * kept)];
+    return kept;
+}
+
+/* Takes over the times. */
+static void set_times(struct bats_pools *p, int pool, bats_time *times,
+                      size_t n)
+{
+    size_t kept = thin_out(times, n);
+    p->times[pool] = times;
+    if (pool == 0) {
+        p->model.unreliable = times;
+        p->model.n_times = kept;
+    } else {
+        p->model.reliable = times;
+        p->model.n_reliable_times = kept;
+    }
+}
+
+static void set_lost(struct bats_pools *p, bats_time noticed, double loses,
+                     bats_time *times, size_t n)
+{
+    p->lost = times;
+    p->model.noticed = noticed;
+    p->model.loses = loses;
+    p->model.lost = times;
+    p->model.n_lost = thin_out(times, n);
+}
+
 static void set_pool(const struct reading *r, int pool, double slots,
                      const struct bats_answers *a, struct bats_pools *pools)
 {
@@ -258,9 +297,9 @@ static void set_pool(const struct reading *r, int pool, double slots,
     } else {
         pools->model.n_reliable = (uint32_t)slots;
     }
-    bats_pools_set(pools, pool, a->times, a->n_times);
+    set_times(pools, pool, a->times, a->n_times);
     if (pool == 0 && r->noticed > 0)
-        bats_pools_set_lost(pools, r->noticed, a->loses, a->lost, a->n_lost);
+        set_lost(pools, r->noticed, a->loses, a->lost, a->n_lost);
     else
         free(a->lost);
     *(pool == 0 ? &pools->model.price_unreliable
@@ -309,27 +348,10 @@ int bats_pools_of_record(struct bats_view *view, bool is_online,
     return rc;
 }
 
-int bats_pools_keep(const char *record, const char *path,
-                    struct bats_error *err)
+void bats_pools_release(struct bats_pools *pools)
 {
-    struct bats_profile profile = {.n_tasks = 0};
-    struct bats_pools pools = {0};
-    struct bats_view *view;
-    int rc = bats_view_open(record, &view, err);
-    if (rc < 0)
-        return rc;
-    rc = bats_pools_of_record(view, false, &pools, err);
-    bats_view_close(view);
-    bool is_nothing = rc == BATS_EINPUT;
-    if (rc == 0)
-        rc = bats_profile_load(path, &profile, err);
-    if (rc == 0) {
-        struct bats_pools before = profile.pools;
-        profile.pools = pools;
-        pools = before;
-        rc = bats_profile_save(&profile, path, err);
-    }
-    bats_pools_release(&pools);
-    bats_profile_release(&profile);
-    return is_nothing ? 0 : rc;
+    free(pools->times[0]);
+    free(pools->times[1]);
+    free(pools->lost);
+    *pools = (struct bats_pools){0};
 }

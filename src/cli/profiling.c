@@ -229,8 +229,7 @@ struct bats_choosing bats_choosing(enum bats_verb verb,
                  "the cheapest schedule are not known yet",
                  deadline->text);
     bool is_bkp = strcmp(set->policy, "bkp") == 0;
-    c.on =
-        set->choose != NULL || bats_settings_go_on(set) || (thrifty && is_bkp);
+    c.on = set->choose != NULL || set->profile != NULL || (thrifty && is_bkp);
     c.goes_on = c.on && c.plans == BATS_PLANS_WINDOWS;
     if (c.on && strcmp(set->policy, "rr") == 0)
         bats_die(BATS_EINPUT, "--policy rr takes no sample");

@@ -331,24 +331,17 @@ static uint8_t *choose_copies(const struct bats_settings *set,
     return once;
 }
 
-/* --profile: what an earlier sampling phase has learned about this bag; or an
- * earlier run, of any bag, about machines that may not answer. */
+/* --profile: what an earlier sampling phase has learned about this bag. */
 static void load_profile(const struct bats_settings *set,
                          struct bats_request *r)
 {
     struct bats_run_options *options = &r->options;
     if (set->profile == NULL)
         return;
+    if (options->engine.policy == &bats_policy_expert)
+        bats_die(BATS_EINPUT, "--profile: the policy expert knows no "
+                              "schedules to go on with");
     bats_must(bats_profile_load(set->profile, &r->profile, &bats_why));
-    if (options->engine.policy == &bats_policy_expert) {
-        options->pools = &r->profile.pools;
-        if (options->pools->model.n_times == 0)
-            bats_die(BATS_EINPUT,
-                     "%s: this profile knows of no clusters with reliable = "
-                     "no that have answered",
-                     set->profile);
-        return;
-    }
     bats_must(bats_profile_check_bag(&r->profile, set->profile, options->bag,
                                      &bats_why));
     options->profile = &r->profile;
@@ -440,7 +433,8 @@ static bool any_unreliable(const struct bats_clusters_file *file)
 static void choose_policy(const struct bats_request *r, enum bats_verb verb,
                           struct bats_settings *set)
 {
-    bool others = verb == BATS_VERB_SAMPLE || set->choose != NULL || set->open;
+    bool others = verb == BATS_VERB_SAMPLE || set->choose != NULL ||
+                  set->profile != NULL || set->open;
     if (!bats_settings_given(set, "policy") && !others && r->clusters != NULL)
         set->policy = bats_policy_name(bats_policy_default(
             any_unreliable(r->clusters), r->clusters->billing,

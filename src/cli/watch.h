@@ -77,11 +77,10 @@ void bats_watch_finish(struct bats_watch *watch,
 
 /* closing.c: ends a run. Completes the record and reports the outcome on
  * standard error and, unless `json` is NULL, as JSON. `sample`, and a run with
- * --save, keep what they have learned: *profile is the file, for free(), or
- * NULL. Removes the progress line of `watch`. Returns the exit code; errors are
- * reported. */
+ * --save, keep what they have learned. Removes the progress line of `watch`.
+ * Returns the exit code; errors are reported. */
 int bats_closing(struct bats_watch *watch, FILE *json,
-                 const struct bats_run_outcome *outcome, char **profile);
+                 const struct bats_run_outcome *outcome);
 
 /* Real time since the run began, microseconds. */
 int64_t bats_watch_elapsed(const struct bats_watch *watch);

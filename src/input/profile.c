@@ -298,63 +298,6 @@ static void read_path(struct reader *r, struct value v)
     }
 }
 
-static bats_time duration(struct reader *r, struct value v)
-{
-    bats_time time = seconds(r, v);
-    if (time < 1 || time >= BATS_LONGEST)
-        WRONG(r, v, "has to be a time above 0");
-    return time;
-}
-
-static double share(struct reader *r, struct value v)
-{
-    double x = json_is_number(v.json) ? json_number_value(v.json) : -1;
-    if (x >= 0 && x <= 1)
-        return x;
-    WRONG(r, v, "has to be a number from 0 to 1");
-    return 0;
-}
-
-/* A list of times, for free(). *n is 0 after a mistake. */
-static bats_time *read_times(struct reader *r, struct value list, size_t *n)
-{
-    bats_time *times = room(r, NULL, *n = length(r, list), sizeof *times);
-    for (size_t i = 0; r->rc == 0 && i < *n; i++)
-        times[i] = duration(r, item(&list, i));
-    if (r->rc < 0)
-        *n = 0;
-    return times;
-}
-
-static void read_pool(struct reader *r, struct value v, int pool)
-{
-    struct value list = member(&v, "times_s");
-    size_t n;
-    bats_time *times = read_times(r, list, &n);
-    if (n == 0)
-        WRONG(r, list, "has no time");
-    bats_pools_set(&r->profile->pools, pool, times, n);
-}
-
-/* Reads how executions in the unreliable pool answer, or are lost. */
-static void read_answers(struct reader *r, struct value v)
-{
-    struct bats_pools *pools = &r->profile->pools;
-    struct value gamma = member(&v, "gamma"), loses = member(&v, "loses");
-    size_t n;
-    pools->model.gamma = share(r, gamma);
-    if (pools->model.gamma <= 0)
-        WRONG(r, gamma, "has to be above 0");
-    if (!json_object_get(v.json, "noticed_s"))
-        return;
-    bats_time noticed = duration(r, member(&v, "noticed_s"));
-    double part = share(r, loses);
-    bats_time *lost = read_times(r, member(&v, "lost_s"), &n);
-    if (part > 0 && n == 0)
-        WRONG(r, loses, "needs the times lost_s");
-    bats_pools_set_lost(pools, noticed, part, lost, n);
-}
-
 static int read_profile(const char *path, const json_t *json,
                         struct bats_profile *p, struct bats_error *err)
 {
@@ -362,7 +305,6 @@ static int read_profile(const char *path, const json_t *json,
     const struct value root = {.json = json};
     struct value window = member(&root, "window_s");
     struct value billing = member(&root, "billing");
-    struct value pools = member(&root, "pools");
 
     if (!json_is_object(json) || !json_object_get(json, "bats_profile"))
         return bats_error_at(err, path, 0,
@@ -386,12 +328,6 @@ static int read_profile(const char *path, const json_t *json,
     read_states(&r, member(&root, "failed"), BATS_TASK_FAILED);
     read_levels(&r, member(&root, "levels"));
     read_path(&r, member(&root, "critical_path"));
-    if (pools.json) {
-        read_pool(&r, member(&pools, "unreliable"), 0);
-        read_answers(&r, member(&pools, "unreliable"));
-        if (json_object_get(pools.json, "reliable"))
-            read_pool(&r, member(&pools, "reliable"), 1);
-    }
     return r.rc;
 }
 
@@ -425,6 +361,5 @@ void bats_profile_release(struct bats_profile *profile)
     free(profile->observations);
     free(profile->state);
     free(profile->path.task);
-    bats_pools_release(&profile->pools);
     *profile = (struct bats_profile){.n_tasks = 0};
 }

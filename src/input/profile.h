@@ -31,16 +31,6 @@
  *
  * Money is text, because it is exact. The hash is bats_bagfile_hash, in
  * hexadecimal digits. Without "billing" (bats/billing.h) it is window.
- *
- * If there were clusters with reliable = no, "pools" tells how they answer
- * (bats/plays.h): the turnaround times of each pool, the share gamma that
- * answers, and, where losses are noticed, how soon, which share is lost, and
- * after what times:
- *
- *   "pools": {"unreliable": {"gamma": 0.83, "times_s": [1019.5, 1100, ...],
- *                            "noticed_s": 10, "loses": 0.3,
- *                            "lost_s": [60, 1800.5]},
- *             "reliable": {"times_s": [2066]}}
  */
 #ifndef BATS_PROFILE_H
 #define BATS_PROFILE_H
@@ -55,7 +45,6 @@
 #include "bats/sample.h"
 #include "bats/units.h"
 #include "input/bagfile.h"
-#include "input/pools.h"
 
 /* The longest chain of dependent tasks. */
 struct bats_critical_path {
@@ -92,7 +81,6 @@ struct bats_profile {
                      * NULL: all are pending */
     struct bats_levels levels; /* n = 0: no task waits for others */
     struct bats_critical_path path;
-    struct bats_pools pools; /* model.n_times 0: none is unreliable */
 };
 
 /* Reads the file at `path` into *profile; the caller releases it. BATS_EINPUT

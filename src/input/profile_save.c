@@ -109,32 +109,6 @@ static json_t *path_of(const struct bats_critical_path *path)
     return json_pack("{s:o, s:f}", "tasks", list, "means", path->means);
 }
 
-static json_t *times_of(const bats_time *times, size_t n)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < n; i++)
-        list = append(list, seconds(times[i]));
-    return list;
-}
-
-static json_t *pools_of(const struct bats_pools *p)
-{
-    const struct bats_plays_model *m = &p->model;
-    json_t *cheap = json_pack("{s:f, s:o}", "gamma", m->gamma, "times_s",
-                              times_of(m->unreliable, m->n_times));
-    if (m->noticed > 0)
-        json_object_update_new(cheap, json_pack("{s:o, s:f, s:o}", "noticed_s",
-                                                seconds(m->noticed), "loses",
-                                                m->loses, "lost_s",
-                                                times_of(m->lost, m->n_lost)));
-    return m->n_reliable_times == 0
-               ? json_pack("{s:o}", "unreliable", cheap)
-               : json_pack("{s:o, s:{s:o}}", "unreliable", cheap, "reliable",
-                           "times_s",
-                           times_of(m->reliable, m->n_reliable_times));
-}
-
 static json_t *to_json(const struct bats_profile *p)
 {
     char hash[17];
@@ -150,9 +124,7 @@ static json_t *to_json(const struct bats_profile *p)
         "failed", list_of(p, BATS_TASK_FAILED));
     if ((p->levels.n == 0 ||
          add(root, "levels", list_of_levels(&p->levels))) &&
-        (p->path.n == 0 || add(root, "critical_path", path_of(&p->path))) &&
-        (p->pools.model.n_times == 0 ||
-         add(root, "pools", pools_of(&p->pools))))
+        (p->path.n == 0 || add(root, "critical_path", path_of(&p->path))))
         return root;
     json_decref(root);
     return NULL;

@@ -58,7 +58,7 @@ static const struct {
 
 /* A new engine option must be recorded: in the list above, or as said
  * above. (Only simulators know true runtimes.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 712,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 672,
                "all of the engine's options are recorded");
 
 static json_t *value(const void *at, unsigned kind)
@@ -204,13 +204,12 @@ static double or_minus(double number)
 
 static json_t *strategy(const struct bats_strategy *s)
 {
-    return json_pack("{s:I, s:f, s:I, s:f, s:I, s:f, s:b, s:b, s:b, s:I}", "n",
+    return json_pack("{s:I, s:f, s:I, s:f, s:I, s:f, s:b, s:b, s:b}", "n",
                      (json_int_t)s->n, "t_tur", or_minus(s->t.of_tur), "t_us",
                      (json_int_t)s->t.fixed, "d_tur", or_minus(s->d.of_tur),
                      "d_us", (json_int_t)s->d.fixed, "m_r", or_minus(s->m_r),
                      "only_reliable", s->only_reliable, "reliable_works",
-                     s->reliable_works, "both", s->both, "rush",
-                     (json_int_t)s->rush);
+                     s->reliable_works, "both", s->both);
 }
 
 /* ---- all ---- */

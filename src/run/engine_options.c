@@ -118,10 +118,6 @@ int bats_engine_options(const struct bats_run_options *o,
     if (o->believe != NULL && survey->policy == &bats_policy_bats &&
         !s->sampling.on && o->believe(o->believe_context, survey, &e->prior))
         s->prior = &e->prior;
-    for (int k = 0; o->pools != NULL && k < 2; k++) {
-        s->n_known[k] = bats_pools_instances(o->pools, k, e->known[k]);
-        s->known[k] = e->known[k];
-    }
     int rc = bats_needs_take(o, survey, e, err);
     return rc == 0 ? take_profile(e, o->profile, p, err) : rc;
 }

@@ -7,13 +7,10 @@
 #define BATS_ENGINE_OPTIONS_H
 
 #include "bats/sched.h"
-#include "input/pools.h"
 #include "run/run.h"
 
 struct bats_engine_options {
     struct bats_sched_options options;
-    struct bats_instance known[2][BATS_POOLS_INSTANCES]; /* runtimes in
-                                                          * `pools` */
     struct bats_prior prior;
     struct bats_observation *seen; /* observations of the profile */
     struct bats_need

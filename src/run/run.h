@@ -137,9 +137,6 @@ struct bats_run_options {
     const char *killed_run;   /* run id of the last session if it was killed
                                * and had the same bag: results of its worker
                                * jobs since then count. NULL: none */
-    const struct bats_pools
-        *pools;           /* what policy expert knows from an earlier run; or
-                           * NULL */
     const char *settings; /* options as the user wrote them, a JSON object for
                            * the record; or NULL */
     const char *version;  /* of bats-mpi, for the record */

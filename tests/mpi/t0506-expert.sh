@@ -60,7 +60,7 @@ exits 2 'D = inf waits for ever for silent losses' \
     run bag $scale -c silent $forever --no-record
 ok 'losses of machines that are not emulated are noticed, if nothing is said'
 
-run bag $options --utility fastest --record u --save learned
+run bag $options --utility fastest --record u
 grep -q '^strategy   N=.*, chosen at .* answered' err
 verb record verify u
 "$BATS_MPI" frontier bag --plays 10 >frontier
@@ -73,16 +73,9 @@ answered=$(grep -v 'timed out' ended | grep -E '"(done|superseded)"' |
     grep -vc signal)
 "$BATS_MPI" frontier u --plays 10 >frontier
 grep -qFf <(rates $answered $(grep -c 'timed out' ended) ,) frontier
-jq -e --argjson a $answered --argjson lost $(grep -c 'timed out' ended) \
-    '.pools.unreliable | (.gamma - $a / ($a + $lost) | fabs) < 1e-9 and
-        (.times_s | length) == $a' learned
-head -n 4 bag >small
-run small $options --profile learned --record k
-grep -q '^strategy   .*, chosen at .* answered' err
-verb record verify k
 exits 2 'the policy expert knows no schedules' \
-    run small $options --profile learned --budget 30% --no-record
-ok 'a profile keeps how the machines answer, also for another bag'
+    run bag $options --budget 30% --no-record
+ok 'its record tells the next frontier all that is known at the end'
 
 expect 4 run bag $options --strategy TRR --budget 3 --record b
 holds '(.charged | tonumber) <= 3'
@@ -121,14 +114,6 @@ ok 'what cannot be is refused; without a name, the policy is this one'
 
 sed 's/^billing.*//; s/^charge_lost.*//' clusters >windows
 scale='-c windows --time-scale 2000 --seed 4'
-bats 9 sample bag $scale --record s
-jq -e '.pools | .unreliable.gamma < 1 and (.reliable.times_s | length) > 0' \
-    bag.profile
-sed 's/,"pools":.*/}/' bag.profile >without
-exits 2 '^bats-mpi: without: this profile knows of no clusters' \
-    run bag $scale --policy expert --profile without --no-record
-ok 'the profile of a sample knows the pools'
-
 expect '0|4' bats 9 run bag $scale --policy expert --strategy TRR --budget 80 \
     --record w --json report
 holds '.charged | tonumber | . <= 80 and . == floor'

@@ -92,25 +92,6 @@ TEST(what_is_too_new_says_nothing)
  * took 100. By hand: 15 of 30 at 100; then at risk at 300 are 10, of which 5:
  * 1/2 x 1/2. So gamma = 3/4, two thirds of it at 100. Without weights it were 3
  * of 4. */
-/* All of 200 answer, evenly from 100 to 300, and 250 have passed: a quarter is
- * still to come, or never. Half of that counts. */
-TEST(answers_that_keep_coming_are_expected_to)
-{
-    struct bats_instance list[200];
-    struct bats_answers a;
-    for (int i = 0; i < 200; i++)
-        list[i] =
-            (struct bats_instance){.sent = 0, .time = i < 150 ? 101 + i : -1};
-    assert_true(bats_answers_find(list, 200, 250, 5000, &a));
-    assert_true(a.gamma > 0.85 && a.gamma < 0.9);
-    free(a.times);
-    for (int i = 0; i < 200; i++) /* and have stopped long ago */
-        list[i].time = i < 150 ? 100 : -1;
-    assert_true(bats_answers_find(list, 200, 400, 5000, &a));
-    assert_true(a.gamma > 0.74 && a.gamma < 0.76);
-    free(a.times);
-}
-
 TEST(times_are_weighted_for_what_still_runs)
 {
     struct bats_instance list[30];
@@ -157,35 +138,6 @@ TEST(where_losses_are_noticed_tasks_and_losses_have_lives)
     assert_true(a.times[0] == 100 && a.times[1] == 300 && a.times[2] == 400);
     free(a.times);
     free(a.lost);
-}
-
-/* At 100 are 3 at risk, of which 2 answer: what was given up at 50 is no loss
- * that is known of, however long ago it was sent. */
-TEST(what_was_given_up_may_have_answered)
-{
-    const struct bats_instance list[] = {
-        {.sent = 0, .time = 100},
-        {.sent = 0, .time = 100},
-        {.sent = 0, .time = -1, .ended = 50},
-        {.sent = 0, .time = -1, .ended = 200}};
-    struct bats_answers a;
-    assert_true(bats_answers_censored(list, 4, 1000, &a));
-    assert_near(a.gamma, 2.0 / 3, 1e-9);
-    assert_true(a.n_times == 2 && a.times[0] == 100 && a.times[1] == 100);
-    free(a.times);
-    assert_false(bats_answers_censored(list + 2, 2, 1000, &a));
-}
-
-/* Eight of ten answer after 60, two after 3600. If nearly all answer, little is
- * lost by waiting for those; if few do, more than by sending them again. */
-TEST(patience_is_for_what_may_answer)
-{
-    const bats_time times[] = {60, 60, 60, 60, 60, 60, 60, 60, 3600, 3600};
-    bats_time d = bats_answers_patience(times, 10, 0.9, 240);
-    assert_true(d >= 3600 && d < 4000);
-    assert_int_equal(bats_answers_patience(times, 10, 0.1, 240), 240);
-    assert_int_equal(bats_answers_patience(times, 8, 0.9, 240), 240);
-    assert_int_equal(bats_answers_patience(times, 10, 0.9, 8000), 8000);
 }
 
 TEST_MAIN(NULL, NULL)

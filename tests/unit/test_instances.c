@@ -88,17 +88,6 @@ TEST(a_noticed_loss_need_not_wait)
     sends(POOL_UNRELIABLE, 189, 1);
 }
 
-TEST(a_rush_sends_all_to_the_reliable_pool)
-{
-    begin(3, (struct instances_rules){
-                 .n = BATS_INSTANCES_INFINITE, .t = 100, .n_reliable = 5});
-    instances_end(&x, 1, POOL_UNRELIABLE, true);
-    instances_rush(&x);
-    sends(POOL_RELIABLE, 3, 0);
-    sends(POOL_RELIABLE, 3, 2);
-    sends(POOL_UNRELIABLE, 200, NO_INSTANCE);
-}
-
 /* ---- names ---- */
 
 TEST(names_are_read_as_they_are_written)
@@ -109,7 +98,6 @@ TEST(names_are_read_as_they_are_written)
                                         "AUR",
                                         "CNinf",
                                         "CN1T0",
-                                        "B=7.5",
                                         "N=3,T=1x,D=2x,Mr=0.02",
                                         "N=0,T=0x,D=1.5x",
                                         "N=inf,T=35m,D=2x",
@@ -142,7 +130,7 @@ TEST(wrong_names_are_refused)
         {"N=3,N=2,T=1x,D=2x", "N is given twice"},
         {"N=3,T=1x,D=2x,Mr=0", "Mr: '0' is not a number above 0"},
         {"N=3,T=1x,D=nanx", "D: 'nanx' is neither"},
-        {"B=0", "B: '0' is not an amount above 0"},
+        {"B=7", "'B' is not a strategy"},
         {"", "N, T and D must be given"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct bats_strategy s;

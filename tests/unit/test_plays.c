@@ -2,7 +2,6 @@
  * simulator where something is. */
 #include "bats/plays.h"
 #include "helpers/sim_fixture.h"
-#include "input/pools.h"
 
 #define TIMES 100
 #define WORLDS 60
@@ -88,10 +87,8 @@ TEST(a_given_tail_goes_on_from_its_ages)
 /* Tasks with the turnaround times of the model, in the engine. */
 static void run(const struct bats_plays_model *m,
                 const struct bats_strategy *strategy, const char *utility,
-                const struct bats_reliability *cheap, uint64_t seed,
-                const struct bats_pools *known)
+                const struct bats_reliability *cheap, uint64_t seed)
 {
-    static struct bats_instance instances[2][BATS_POOLS_INSTANCES];
     static struct bats_reliability reliability[2];
     static const bats_time expected[] = {50 * BATS_MINUTE, 50 * BATS_MINUTE};
     uint32_t n_machines = m->n_unreliable + m->n_reliable;
@@ -110,10 +107,6 @@ static void run(const struct bats_plays_model *m,
         w->machines[i].cluster = i >= m->n_unreliable;
     for (uint32_t i = 0; i < m->n_tasks; i++)
         w->work[i] = m->unreliable[(i * 37 + seed * 11) % m->n_times];
-    for (int i = 0; known && i < 2; i++) {
-        w->o.sched.n_known[i] = bats_pools_instances(known, i, instances[i]);
-        w->o.sched.known[i] = instances[i];
-    }
     w->o.sched.expected = expected;
     w->o.sched.billing.model = BATS_BILLING_USE;
     w->o.sched.strategy = *strategy;
@@ -130,7 +123,7 @@ static void simulate(const struct bats_plays_model *m,
 {
     *makespan = *cost = 0;
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
-        run(m, strategy, NULL, cheap, seed, NULL);
+        run(m, strategy, NULL, cheap, seed);
         *makespan += (double)w->makespan / WORLDS;
         *cost += (double)w->status.charged / WORLDS;
     }
@@ -165,13 +158,12 @@ static void fill_times(bats_time times[TIMES], int n)
 
 /* The strategy that the engine has chosen in the end, by makespan x cost. */
 static struct bats_sched_strategy choose(const struct bats_plays_model *m,
-                                         const struct bats_reliability *cheap,
-                                         const struct bats_pools *known)
+                                         const struct bats_reliability *cheap)
 {
     struct bats_sched_strategy chosen;
     struct bats_strategy s;
     assert_ok(bats_strategy_parse("AUR", &s, &err));
-    run(m, &s, "product", cheap, 1, known);
+    run(m, &s, "product", cheap, 1);
     assert_int_equal(m->noticed > 0 ? w->status.timed_out : 0, 0);
     assert_true(bats_sched_strategy(w->sched, &chosen));
     return chosen;
@@ -187,8 +179,7 @@ TEST(the_engine_does_what_is_played)
                                              "CN1T0",
                                              "N=2,T=0.5x,D=2x,Mr=0.1",
                                              "N=1,T=1x,D=1x",
-                                             "N=inf,T=0.5x,D=2x",
-                                             "B=400000"};
+                                             "N=inf,T=0.5x,D=2x"};
     bats_time times[TIMES];
     fill_times(times, TIMES / 10 * 9);
     const struct bats_plays_model m = model(times, TIMES, 0.8);
@@ -236,22 +227,9 @@ TEST(where_losses_are_noticed_nothing_is_given_up)
         times[i] = (i < TIMES - 5 ? 10 : 90) * BATS_MINUTE;
     struct bats_plays_model m = model(times, TIMES, 0.7);
     m.noticed = BATS_MINUTE;
-    struct bats_sched_strategy chosen = choose(&m, &cheap, NULL);
+    struct bats_sched_strategy chosen = choose(&m, &cheap);
     assert_true(isinf(chosen.strategy.d.of_tur) && chosen.decided >= 0);
     assert_true(chosen.gamma > 0.5 && chosen.gamma < 0.9);
-}
-
-/* A bag that is all tail: nothing is known when that begins but from before. */
-TEST(what_is_known_from_before_decides_at_once)
-{
-    const struct bats_reliability cheap = {.n_steps = 1, .share = {1}};
-    bats_time times[TIMES];
-    fill_times(times, TIMES);
-    struct bats_plays_model m = model(times, TIMES, 1);
-    m.n_tasks = 15;
-    struct bats_pools pools = {.model = m, .times = {times, times}};
-    assert_true(choose(&m, &cheap, NULL).decided > 30 * BATS_MINUTE);
-    assert_int_equal(choose(&m, &cheap, &pools).decided, 0);
 }
 
 /* Instances sent until the moment of the decision answer as before, and those
@@ -262,10 +240,10 @@ TEST(it_decides_again_when_more_answer)
     bats_time times[TIMES];
     fill_times(times, TIMES);
     const struct bats_plays_model m = model(times, TIMES, 0.4);
-    struct bats_sched_strategy before = choose(&m, &cheap, NULL);
+    struct bats_sched_strategy before = choose(&m, &cheap);
     cheap.n_steps = 2;
     cheap.from[1] = before.decided + 1;
-    struct bats_sched_strategy after = choose(&m, &cheap, NULL);
+    struct bats_sched_strategy after = choose(&m, &cheap);
     assert_true(before.decided > 0 && after.decided > before.decided);
     assert_true(after.gamma > before.gamma + 0.1);
 }

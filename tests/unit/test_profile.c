@@ -139,13 +139,9 @@ TEST(profile_of_another_bag_is_refused)
     "{\"name\":\"a\",\"charge\":\"3\",\"max\":2,\"slots\":1,\"windows\":1,"   \
     "\"charged\":\"3\",\"sample\":[[9,1.5]]}"
 #define ENDED "\"done\":[[1,2],[4,4]],\"failed\":[[3,3]]"
-#define POOLS                                                                 \
-    "\"pools\":{\"unreliable\":{\"gamma\":0.5,\"times_s\":[7],"               \
-    "\"noticed_s\":10,\"loses\":0.3,\"lost_s\":[4,6]},"                       \
-    "\"reliable\":{\"times_s\":[8]}}"
 #define WHOLE                                                                 \
     "{\"bats_profile\":1," BAG "," TIMES ",\"clusters\":[" CLUSTER "]," ENDED \
-    "," POOLS "}"
+    "}"
 
 /* `from` in the sound profile replaced by `to`. */
 static void damage(char *text, size_t size, const char *from, const char *to)
@@ -199,15 +195,6 @@ TEST(damage_is_named)
         {"[[3,3]]", "[[4,9]]", "task 4 is both done and failed"},
         {"\"failed\":[[3,3]]", "\"failed\":{}", "failed has to be a list"},
         {"\"max\":2", "\"max\":2,\"max\":3", "duplicate"},
-        {"0.5", "0", "pools.unreliable.gamma has to be above 0"},
-        {"0.5", "1.5", "pools.unreliable.gamma has to be a number from 0"},
-        {"[7]", "[]", "pools.unreliable.times_s has no time"},
-        {"[7]", "[0]", "pools.unreliable.times_s[0] has to be a time above"},
-        {"\"noticed_s\":10", "\"noticed_s\":0", "noticed_s has to be a time"},
-        {"0.3", "2", "pools.unreliable.loses has to be a number from 0 to 1"},
-        {"[4,6]", "[]", "pools.unreliable.loses needs the times lost_s"},
-        {"[4,6]", "[4,1e300]", "pools.unreliable.lost_s[1] has to be"},
-        {"[8]", "8", "pools.reliable.times_s has to be a list"},
     };
     struct bats_profile p = {.n_tasks = 77};
     char text[1024];
@@ -218,14 +205,6 @@ TEST(damage_is_named)
     assert_ok(bats_profile_save(&p, path, &err));
     bats_profile_release(&p);
     assert_ok(bats_profile_load(path, &p, &err));
-    const struct bats_plays_model *m = &p.pools.model;
-    assert_true(m->gamma == 0.5 && m->loses == 0.3);
-    assert_int_equal(m->noticed, 10 * BATS_SECOND);
-    assert_int_equal(m->n_times + m->n_reliable_times, 2);
-    assert_int_equal(m->unreliable[0], 7 * BATS_SECOND);
-    assert_int_equal(m->reliable[0], 8 * BATS_SECOND);
-    assert_int_equal(m->n_lost, 2);
-    assert_int_equal(m->lost[1], 6 * BATS_SECOND);
     bats_profile_release(&p);
     p.n_tasks = 77;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

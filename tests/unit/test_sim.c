@@ -67,17 +67,6 @@ TEST(where_losses_are_noticed_long_tasks_are_not_given_up)
                      16 * BATS_UNIT + 8 * (BATS_UNIT / 60 + 1));
 }
 
-/* Silent: the first long tasks are given up until one has answered, and then
- * no more. The other way they would all be, as 4 T_ur are short of 2 h. */
-TEST(where_losses_are_silent_long_tasks_are_waited_for)
-{
-    set_up_unreliable(40, 24, "AUR");
-    play();
-    assert_int_equal(w->status.done, 40);
-    assert_true(w->status.timed_out < 32); /* 40 by 4 T_ur alone */
-    assert_true(w->makespan < 12 * BATS_HOUR);
-}
-
 /* 15 min of start-up and a task of 50: the machine is charged from the start,
  * and the task counts with its own 50 min. */
 TEST(start_up_is_charged_and_delays_the_first_task)

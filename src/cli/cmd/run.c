@@ -36,7 +36,6 @@ struct opened {
     FILE *json;               /* of --json, or NULL */
     uint8_t *state, *fresh;   /* by task, for `earlier`; may be NULL */
     uint32_t *order;          /* order of tasks; may be NULL */
-    char *profile;            /* profile that the run has kept, or NULL */
 };
 
 /* True if worker jobs run the tasks; this process then has no MPI. */
@@ -47,33 +46,17 @@ static bool is_joined(const struct bats_settings *set)
 
 /* ---- ending ---- */
 
-/* Adds to the profile, if any, what the closed record tells about unreliable
- * machines. */
-static int keep_pools(const char *record, const char *profile, int code)
-{
-    return record == NULL || profile == NULL ||
-                   bats_pools_keep(record, profile, &bats_why) == 0
-               ? code
-               : bats_complain(&bats_why);
-}
-
 /* Closes everything and lets the ranks leave. Returns the exit code of a run
  * that had `code` so far. */
 static int end(struct opened *o, int code)
 {
-    char *record = o->history.path;
     bats_watch_release(&o->watch);
     bats_alloc_destroy(o->alloc);
-    o->history.path = NULL;
     if (bats_history_close(&o->history, &bats_why) != 0) {
         if (code != BATS_EXIT_SYSTEM) /* other errors are already reported */
             bats_complain(&bats_why);
         code = BATS_EXIT_SYSTEM;
-    } else {
-        code = keep_pools(record, o->profile, code);
     }
-    free(record);
-    free(o->profile);
     free(o->state);
     free(o->fresh);
     free(o->order);
@@ -323,7 +306,7 @@ static int run(struct opened *o)
         bats_watch_finish(&o->watch, NULL);
         code = bats_complain(&bats_why);
     } else {
-        code = bats_closing(&o->watch, o->json, &outcome, &o->profile);
+        code = bats_closing(&o->watch, o->json, &outcome);
         if (outcome.driver != 0)
             bats_tell("the driver ended with exit status %d", outcome.driver);
         bats_sched_destroy(outcome.sched);

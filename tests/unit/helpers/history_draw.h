@@ -112,7 +112,7 @@ static void use_expert(struct world *w)
                                         "AUR",
                                         "CNinf",
                                         "CN1T0",
-                                        "B=900",
+                                        "AUR",
                                         "N=2,T=0x,D=2x,Mr=0.3",
                                         "N=1,T=300us,D=2x",
                                         "N=3,T=0.5x,D=1x",

@@ -6,8 +6,7 @@
 #include "bats/strategy.h"
 #include "util/larger.h"
 
-#define ENOUGH 20    /* answers of the first epoch, for F_s */
-#define PATIENCE 1.1 /* ratio of successive times tried */
+#define ENOUGH 20 /* answers of the first epoch, for F_s */
 
 static int by_sent(const void *left, const void *right)
 {
@@ -89,31 +88,6 @@ static void release(struct lives *l)
     free(l->weight);
 }
 
-/* Weight of answers that took longer than `from`, and at most `to`. */
-static double weight_of(const struct lives *l, double from, double to)
-{
-    double sum = 0;
-    for (size_t i = 0; i < l->n; i++)
-        if ((double)l->list[i].time > from && (double)l->list[i].time <= to)
-            sum += l->weight[i];
-    return sum;
-}
-
-/* Share of instances older than any answer that may still answer. The weight
- * of answers has fallen from the third to the last quarter of the observed
- * time; it is extrapolated in geometric proportion, to at most all of them.
- * Half of that is assumed to be still to come. (Extrapolation of a cure rate:
- * Escobar-Bach, Van Keilegom, 2019.) */
-static double to_come(const struct lives *l)
-{
-    double last = (double)l->list[l->n - 1].time;
-    double step = (last - (double)l->list[0].time) / 4;
-    double latest = weight_of(l, last - step, last);
-    double before = weight_of(l, last - 2 * step, last - step);
-    double rest = latest < before ? latest * latest / (before - latest) : 1;
-    return fmin(latest > 0 ? rest : 0, 1 - l->gamma) / 2;
-}
-
 /* Sets `times` to n_times quantiles of the weighted times. Returns their
  * mean. */
 static double correct(const struct lives *l, bats_time *times, size_t n_times)
@@ -148,14 +122,13 @@ static struct life life_of(const struct bats_instance *x, bats_time now,
     return (struct life){time, outcome == LOSS ? x->noticed : x->time >= 0};
 }
 
-/* Quantiles of the times until the outcome in *times, n_times; *more: expected
- * further ones relative to those so far. Returns the share with an outcome;
- * tasks whose losses are noticed all have one: the longest seen is assumed to
+/* Quantiles of the times until the outcome in *times, n_times. Returns the
+ * share with an outcome; tasks whose losses are noticed all have one: the longest seen is assumed to
  * end then (Efron, 1967). < 0: out of memory. */
 static double find_lives(const struct bats_instance *list, size_t n,
                          bats_time now, bats_time noticed,
                          enum outcome outcome, bats_time **times,
-                         size_t *n_times, double *mean, double *more)
+                         size_t *n_times, double *mean)
 {
     struct lives l;
     bool ok = make_lives(&l, n);
@@ -171,7 +144,6 @@ static double find_lives(const struct bats_instance *list, size_t n,
             l.list[n - 1].answers = true;
         weigh(&l);
         *mean = correct(&l, *times, *n_times);
-        *more = to_come(&l) / l.gamma;
     }
     release(&l);
     return ok && *times ? l.gamma : -1;
@@ -237,7 +209,7 @@ static bool forget(struct bats_answers *a)
 bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
                        bats_time d, struct bats_answers *a)
 {
-    double smallest, more = 0;
+    double smallest;
     size_t first = 0;
     *a = (struct bats_answers){0};
     qsort(list, n, sizeof *list, by_sent);
@@ -247,7 +219,7 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
     if (of < n || now == BATS_NEVER
             ? !take_times(list, of, a)
             : find_lives(list, n, now, 0, LATE_ANSWER, &a->times, &a->n_times,
-                         &a->mean, &more) <= 0)
+                         &a->mean) <= 0)
         return forget(a);
     a->n_known = first;
     a->n_partial = n - first;
@@ -259,7 +231,7 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
                    : (a->gamma_known + a->gamma_partial) / 2;
     if (a->gamma <= 0)
         a->gamma = (double)count_answers(list, n) / (double)n;
-    a->gamma = fmin(a->gamma * (1 + more), 1);
+    a->gamma = fmin(a->gamma, 1);
     return true;
 }
 
@@ -269,52 +241,13 @@ bool bats_answers_noticed(const struct bats_instance *list, size_t n,
                           bats_time now, bats_time noticed,
                           struct bats_answers *a)
 {
-    double mean, more;
+    double mean;
     *a = (struct bats_answers){.n_known = n};
     bool ok = find_lives(list, n, now, noticed, ANSWER, &a->times, &a->n_times,
-                         &a->mean, &more) > 0;
+                         &a->mean) > 0;
     a->loses = find_lives(list, n, now, noticed, LOSS, &a->lost, &a->n_lost,
-                          &mean, &more);
+                          &mean);
     a->gamma = a->gamma_known =
         (double)a->n_times / fmax((double)(a->n_times + a->n_lost), 1);
     return (ok && a->loses >= 0) || forget(a);
-}
-
-/* ---- where losses are silent ---- */
-
-bool bats_answers_censored(const struct bats_instance *list, size_t n,
-                           bats_time now, struct bats_answers *a)
-{
-    double more;
-    *a = (struct bats_answers){0};
-    a->gamma = find_lives(list, n, now, 0, ANSWER, &a->times, &a->n_times,
-                          &a->mean, &more);
-    return a->gamma > 0 || forget(a);
-}
-
-/* Wasted time per instance that answers in the end. */
-static double vain(const bats_time *times, size_t n, double gamma, double d)
-{
-    double sum = 0;
-    for (size_t i = n; i > 0 && (double)times[i - 1] > d; i--) {
-        sum += BATS_STRATEGY_SHORT * d;
-        for (double more = 2 * d; more < (double)times[i - 1]; more *= 2)
-            sum += more;
-    }
-    return sum / (double)n + (1 - gamma) / gamma * d;
-}
-
-bats_time bats_answers_patience(const bats_time *times, size_t n, double gamma,
-                                bats_time least)
-{
-    double d = (double)least, best = d, fewest = vain(times, n, gamma, d);
-    while (d > 0 && d < (double)times[n - 1]) {
-        d *= PATIENCE;
-        double lost = vain(times, n, gamma, d);
-        if (lost < fewest) {
-            fewest = lost;
-            best = d;
-        }
-    }
-    return (bats_time)fmin(best, (double)BATS_LONGEST);
 }

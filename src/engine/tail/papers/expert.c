@@ -22,10 +22,6 @@
  * much. */
 #define CHANGE 0.1
 
-/* The time limit before the tail is recomputed when results have grown by this
- * factor. */
-#define MORE 1.25
-
 /* Ended instances of a pool. */
 struct past {
     struct bats_instance *list;
@@ -56,10 +52,8 @@ struct expert {
     double sum;              /* sum of the unreliable pool's results,
                                     microseconds */
     uint64_t n;              /* their number */
-    double next_n;           /* results at which to recompute patience */
-    bats_time patience;      /* bats_answers_patience */
     double t_ur;             /* since the tail began */
-    bool has_begun, has_rushed;
+    bool has_begun;
 };
 
 static bool is_unreliable(const struct state *s, uint32_t slot)
@@ -88,28 +82,6 @@ static uint32_t pool_slots(const struct state *s, bool unreliable)
     return (uint32_t)n;
 }
 
-/* Takes over outcomes of earlier instances, as if sent long ago. False: out of
- * memory. */
-static bool take_known(struct expert *x, const struct bats_sched_options *o)
-{
-    for (int i = 0; i < POOLS; i++) {
-        struct past *past = &x->past[i];
-        if (!bats_grow(&past->list, &past->capacity, o->n_known[i],
-                       sizeof *past->list))
-            return false;
-        for (; past->n < o->n_known[i]; past->n++) {
-            struct bats_instance *known = &past->list[past->n];
-            *known = o->known[i][past->n];
-            known->sent = (bats_time)past->n - BATS_LONGEST;
-            if (i == POOL_UNRELIABLE && known->time >= 0) {
-                x->sum += (double)known->time;
-                x->n++;
-            }
-        }
-    }
-    return true;
-}
-
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
@@ -127,11 +99,11 @@ static int init(void *self, const struct state *s,
     for (size_t i = 0; i < s->n_clusters; i++)
         if (s->clusters[i].spec.unreliable)
             x->room += (uint32_t)s->clusters[i].n_slots;
-    if (x->strategy.rush > 0 || x->room > o->n_tasks)
+    if (x->room > o->n_tasks)
         x->room = o->n_tasks;
     x->number = malloc(o->n_tasks * sizeof *x->number);
     x->tasks = malloc((x->room + 1) * sizeof *x->tasks);
-    return take_known(x, o) && instances_init(&x->instances, x->room) &&
+    return instances_init(&x->instances, x->room) &&
                    x->number && x->tasks
                ? 0
                : bats_no_memory(err);
@@ -176,8 +148,7 @@ static double find_t_ur(const struct expert *x, const struct state *s)
 /* The time limit of an instance before the tail begins. */
 static bats_time throughput(const struct expert *x, const struct state *s)
 {
-    bats_time time = bats_strategy_throughput(find_t_ur(x, s), x->noticed > 0);
-    return time > x->patience ? time : x->patience;
+    return bats_strategy_throughput(find_t_ur(x, s), x->noticed > 0);
 }
 
 static bats_time limit(const void *self, const struct state *s, size_t cluster)
@@ -212,22 +183,6 @@ static struct bats_instance *list_instances(const struct expert *x,
     return list;
 }
 
-/* Computes the patience. False: out of memory. */
-static bool find_patience(struct expert *x, const struct state *s)
-{
-    struct bats_answers a;
-    size_t n;
-    struct bats_instance *list = list_instances(x, s, &n);
-    if (list && bats_answers_censored(list, n, s->now, &a)) {
-        x->patience = 0;
-        x->patience = bats_answers_patience(a.times, a.n_times, a.gamma,
-                                            throughput(x, s));
-        free(a.times);
-    }
-    free(list);
-    return list != NULL;
-}
-
 static bool learn(void *self, const struct state *s, size_t cluster,
                   bats_time runtime)
 {
@@ -236,10 +191,7 @@ static bool learn(void *self, const struct state *s, size_t cluster,
         return true;
     x->sum += (double)runtime;
     x->n++;
-    if (x->noticed > 0 || x->has_begun || (double)x->n < x->next_n)
-        return true;
-    x->next_n = MORE * (double)x->n;
-    return find_patience(x, s);
+    return true;
 }
 
 /* ---- deciding ---- */
@@ -408,27 +360,12 @@ static struct instances_rules rules_of(const struct expert *x,
                            pool_slots(s, false));
 }
 
-/* Strategy B: the rest of its amount pays for all tasks without a result in
- * the reliable pool. */
-static bool may_rush(const struct expert *x, const struct state *s)
-{
-    double time = expected(s, false), price = 0;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        if (!s->clusters[i].spec.unreliable)
-            price = fmax(price, (double)s->clusters[i].price);
-    if (time <= 0)
-        time = find_t_ur(x, s);
-    return x->strategy.rush > 0 && !x->has_rushed &&
-           bats_bag_left(&s->bag) * (time / (double)s->run.window) * price <=
-               (double)(x->strategy.rush - s->money.ledger.charged);
-}
-
 static bool begins(const void *self, const struct state *s)
 {
     const struct expert *x = self;
     uint32_t left = bats_bag_left(&s->bag);
     return !x->strategy.only_reliable && left > 0 &&
-           (left < pool_slots(s, true) || may_rush(x, s)) && left <= x->room;
+           left < pool_slots(s, true) && left <= x->room;
 }
 
 static int by_time_sent(const void *left, const void *right)
@@ -479,10 +416,6 @@ static void update(void *self, const struct state *s)
         look(x, s);
     const struct instances_rules rules = rules_of(x, s);
     instances_change(&x->instances, &rules);
-    if (may_rush(x, s)) {
-        x->has_rushed = true;
-        instances_rush(&x->instances);
-    }
     instances_update(&x->instances, s->now);
 }
 

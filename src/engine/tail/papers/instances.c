@@ -250,10 +250,3 @@ void instances_hurry(struct instances *x, uint32_t task)
     if (is_open(&x->tasks[task]))
         enqueue_next(x, task);
 }
-
-void instances_rush(struct instances *x)
-{
-    for (uint32_t i = 0; i < x->n; i++)
-        if (!is_void(&x->tasks[i]))
-            enqueue(x, POOL_RELIABLE, i);
-}

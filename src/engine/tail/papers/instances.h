@@ -102,7 +102,4 @@ void instances_end(struct instances *x, uint32_t task, enum pool pool,
 /* An instance's loss was noticed: do not wait for T. */
 void instances_hurry(struct instances *x, uint32_t task);
 
-/* All tasks without a result go to the reliable queue. */
-void instances_rush(struct instances *x);
-
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bats/answers.h"
 #include "engine/tail/papers/instances.h"
 #include "util/hash.h"
 
@@ -212,15 +211,6 @@ static double mean_of(const bats_time *times, size_t n)
     return n > 0 ? sum / (double)n : 0;
 }
 
-/* Strategy B: decides as the engine's advisor. */
-static bool may_rush(const struct bats_plays_model *m,
-                     const struct bats_strategy *s, uint32_t left, double cost)
-{
-    return s->rush > 0 && left * mean_of(m->reliable, m->n_reliable_times) *
-                                  m->price_reliable <=
-                              (double)s->rush - cost;
-}
-
 static uint32_t larger(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
@@ -283,8 +273,7 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
     w->running.n = w->running.n_sent = 0;
     to->now = 0;
     to->cost = 0;
-    while (left > 0 && (left >= m->n_unreliable || s->only_reliable) &&
-           !may_rush(m, s, left, to->cost)) {
+    while (left > 0 && (left >= m->n_unreliable || s->only_reliable)) {
         start_some(w, s, &n_bag, free, to);
         struct sent sent = pop(&w->running);
         to->now = sent.end;
@@ -427,14 +416,9 @@ static void play_tail(struct player *w, const struct bats_strategy *s,
     bats_time d = bats_span_time(&s->d, m->t_ur), now = from->now;
     uint32_t left = from->n_left, free;
     double cost = from->cost;
-    bool has_rushed = false;
     d = d > 0 ? d : 1;
     begin_tail(w, s, from, &free);
     while (left > 0 && w->running.n_sent < ENDLESS * (from->n_left + 10)) {
-        if (!has_rushed && may_rush(m, s, left, cost)) {
-            has_rushed = true;
-            instances_rush(&w->instances);
-        }
         instances_update(&w->instances, now);
         fill(w, from, now, d, &free);
         bats_time due = instances_wakeup(&w->instances);
@@ -572,9 +556,6 @@ int bats_plays_create(const struct bats_plays_model *model, uint32_t n_plays,
     if (p->m.t_ur <= 0)
         p->m.t_ur = mean_of(model->unreliable, model->n_times);
     p->d = bats_strategy_throughput(p->m.t_ur, p->m.noticed > 0);
-    if (p->m.noticed == 0)
-        p->d = bats_answers_patience(model->unreliable, model->n_times,
-                                     model->gamma, p->d);
     rc = play_snapshots(p, err);
     if (rc < 0)
         bats_plays_destroy(p);
@@ -604,7 +585,7 @@ int bats_plays_run(const struct bats_plays *p, const struct bats_strategy *s,
     int rc = prepare(&w, p, err);
     if (rc < 0)
         return rc;
-    bool is_own = !p->m.tail && (s->reliable_works || s->rush > 0);
+    bool is_own = !p->m.tail && s->reliable_works;
     for (uint32_t i = 0; i < p->n_plays; i++) {
         struct snapshot own = {.tasks = w.tasks};
         w.seed = bats_mix(p->seed + i);

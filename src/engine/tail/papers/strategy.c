@@ -18,12 +18,12 @@
 static const struct named {
     const char *name;
     struct bats_strategy is;
-} names[] = {{"AR", {MANY, LATE, LATE, INFINITY, true, true, false, 0}},
-             {"TRR", {0, {0, 0}, LATE, INFINITY, false, false, false, 0}},
-             {"TR", {0, LATE, LATE, INFINITY, false, false, false, 0}},
-             {"AUR", {MANY, LATE, LATE, INFINITY, false, false, false, 0}},
-             {"CNinf", {MANY, LATE, LATE, INFINITY, false, true, false, 0}},
-             {"CN1T0", {1, {0, 0}, LATE, INFINITY, false, true, true, 0}}};
+} names[] = {{"AR", {MANY, LATE, LATE, INFINITY, true, true, false}},
+             {"TRR", {0, {0, 0}, LATE, INFINITY, false, false, false}},
+             {"TR", {0, LATE, LATE, INFINITY, false, false, false}},
+             {"AUR", {MANY, LATE, LATE, INFINITY, false, false, false}},
+             {"CNinf", {MANY, LATE, LATE, INFINITY, false, true, false}},
+             {"CN1T0", {1, {0, 0}, LATE, INFINITY, false, true, true}}};
 
 #define NAMES (sizeof names / sizeof *names)
 
@@ -87,7 +87,7 @@ static int read_parameter(char *item, struct bats_strategy *s, unsigned *seen,
     if (i == 4 || !value)
         return bats_error_set(err, BATS_EINPUT,
                               "'%.40s' is not a strategy: AR, TRR, TR, AUR, "
-                              "CNinf, CN1T0, B=AMOUNT, or N=,T=,D=,Mr=",
+                              "CNinf, CN1T0, or N=,T=,D=,Mr=",
                               item);
     if (*seen & 1U << i)
         return bats_error_set(err, BATS_EINPUT, "%s is given twice", keys[i]);
@@ -149,20 +149,12 @@ static int read_parameters(const char *text, struct bats_strategy *s,
 int bats_strategy_parse(const char *text, struct bats_strategy *strategy,
                         struct bats_error *err)
 {
-    struct bats_error why;
     for (size_t i = 0; i < NAMES; i++)
         if (strcmp(text, names[i].name) == 0) {
             *strategy = names[i].is;
             return 0;
         }
-    if (strncmp(text, "B=", 2) != 0)
-        return read_parameters(text, strategy, err);
-    bats_strategy_parse("AUR", strategy, err);
-    if (bats_money_parse(text + 2, &strategy->rush, &why) ||
-        strategy->rush == 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "B: '%.40s' is not an amount above 0", text + 2);
-    return 0;
+    return read_parameters(text, strategy, err);
 }
 
 /* ---- writing ---- */
@@ -189,8 +181,7 @@ static bool is_same(const struct bats_strategy *a,
     return a->n == b->n && same_span(&a->t, &b->t) &&
            same_span(&a->d, &b->d) && a->m_r == b->m_r &&
            a->only_reliable == b->only_reliable &&
-           a->reliable_works == b->reliable_works && a->both == b->both &&
-           a->rush == b->rush;
+           a->reliable_works == b->reliable_works && a->both == b->both;
 }
 
 const char *bats_strategy_format(char text[BATS_STRATEGY_TEXT],
@@ -201,11 +192,6 @@ const char *bats_strategy_format(char text[BATS_STRATEGY_TEXT],
     for (size_t i = 0; i < NAMES; i++)
         if (is_same(s, &names[i].is))
             return strcpy(text, names[i].name);
-    if (s->rush > 0) {
-        snprintf(text, BATS_STRATEGY_TEXT, "B=%s",
-                 bats_money_format(t, s->rush));
-        return text;
-    }
     if (s->n != BATS_INSTANCES_INFINITE)
         snprintf(n, sizeof n, "%u", s->n);
     used = snprintf(text, BATS_STRATEGY_TEXT, "N=%s,T=%s,D=%s", n,
@@ -218,7 +204,7 @@ const char *bats_strategy_format(char text[BATS_STRATEGY_TEXT],
 
 bool bats_strategy_needs_reliable(const struct bats_strategy *s)
 {
-    return s->n != BATS_INSTANCES_INFINITE || s->only_reliable || s->rush > 0;
+    return s->n != BATS_INSTANCES_INFINITE || s->only_reliable;
 }
 
 int bats_strategy_check(const struct bats_strategy *s,
