@@ -47,6 +47,7 @@
 #include "bats/policy.h"
 #include "bats/prior.h"
 #include "bats/status.h"
+#include "least.h"
 #include "sim/world.h"
 
 #define EARLIER_MAX 16
@@ -191,7 +192,7 @@ static void set_deadline(struct bats_scenario *s,
         fail(err.text);
     s->engine.goal = (struct bats_goal){.deadline = (bats_time)(2 * soonest),
                                         .minimize = BATS_MINIMIZE_COST};
-    if (bats_bound_cost(bats_world_problem(world), s->engine.goal.deadline,
+    if (least_cost(bats_world_problem(world), s->engine.goal.deadline,
                         &cost, &err) < 0)
         fail(err.text);
     s->budgets[0].amount = (bats_money)(3 * cost);

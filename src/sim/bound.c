@@ -172,21 +172,19 @@ static int bound_whole(const struct bats_bound_problem *p, bats_money budget,
     return rc == 0 ? narrow(p, budget, true, bound, &high, err) : rc;
 }
 
-/* The longest task alone, on machines that the budget pays for and that end it
- * in time: the soonest end, and the least cost. INFINITY: none. */
-static void look_at_longest(const struct bats_bound_problem *p, double budget,
-                            double deadline, double *soonest, double *least)
+/* The soonest end of the longest task alone, on machines that the budget pays
+ * for. INFINITY: none. */
+static double end_of_longest(const struct bats_bound_problem *p, double budget)
 {
-    *soonest = *least = INFINITY;
+    double soonest = INFINITY;
     for (size_t i = 0; i < p->n_types; i++) {
         const struct bats_bound_type *t = &p->types[i];
         double time = (double)t->startup + t->longest / t->speed;
         double price = ceil(time / (double)p->window) * (double)t->charge;
-        if (t->machines == 0 || price > budget || time > deadline)
-            continue;
-        *soonest = fmin(*soonest, time);
-        *least = fmin(*least, price);
+        if (t->machines > 0 && price <= budget)
+            soonest = fmin(soonest, time);
     }
+    return soonest;
 }
 
 /* The longest chain on the fastest machines, at any cost. */
@@ -201,51 +199,6 @@ static double bound_of_chain(const struct bats_bound_problem *p)
     return p->chain > 0 ? soonest : 0;
 }
 
-/* ---- for a deadline ---- */
-
-/* Cost of the work with divisible windows; *enough: with the windows used in
- * part paid as a whole, which suffices. */
-static double cost_relaxed(const struct bats_bound_problem *p, double deadline,
-                           double *enough)
-{
-    struct piece pieces[PIECES_MAX];
-    double cost = 0, work = p->work * (1 - 1e-12);
-    size_t n_pieces = cut_all(p, deadline, pieces);
-    *enough = 0;
-    for (size_t i = 0; i < n_pieces && work > 0; i++) {
-        double n = fmin(work / pieces[i].work, pieces[i].n);
-        work -= n < pieces[i].n ? work : n * pieces[i].work;
-        cost += n * pieces[i].price;
-        *enough += ceil(n) * pieces[i].price;
-    }
-    return work > 0 ? INFINITY : cost;
-}
-
-int bats_bound_cost(const struct bats_bound_problem *p, bats_time deadline,
-                    double *cost, struct bats_error *err)
-{
-    double enough, least = cost_relaxed(p, (double)deadline, &enough);
-    double longest, soonest;
-    look_at_longest(p, INFINITY, (double)deadline, &soonest, &longest);
-    *cost = fmax(least, longest);
-    if (!isfinite(*cost))
-        return 0;
-    bats_money low = (bats_money)least, high = (bats_money)ceil(enough);
-    while (low < high) {
-        bats_money middle = low + (high - low) / 2;
-        bool suffices;
-        int rc = may_suffice(p, middle, (double)deadline, &suffices, err);
-        if (rc < 0)
-            return rc;
-        if (suffices)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    *cost = fmax((double)high, longest);
-    return 0;
-}
-
 int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
                double *makespan, struct bats_error *err)
 {
@@ -254,9 +207,8 @@ int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
     int rc = 0;
     if (isfinite(low) && budget != BATS_UNLIMITED)
         rc = bound_whole(problem, budget, low, longest, &low, err);
-    double soonest, least;
-    look_at_longest(problem, (double)budget, INFINITY, &soonest, &least);
-    *makespan = fmax(fmax(low, soonest), bound_of_chain(problem));
+    *makespan = fmax(fmax(low, end_of_longest(problem, (double)budget)),
+                     bound_of_chain(problem));
     return rc;
 }
 

@@ -1,6 +1,5 @@
 /*
- * bound: the clairvoyant bounds, a makespan and a cost that no schedule can
- * beat.
+ * bound: the clairvoyant bound, a makespan that no schedule can beat.
  *
  * Layer: sim. Used by the worlds, to compare runs with the optimum.
  *
@@ -16,9 +15,7 @@
  *     the budget can pay for that long.
  *
  * The bound is the shortest M that neither condition rules out, but at least
- * the time of the longest chain of tasks on the fastest machine. Conversely,
- * for a deadline M, the cost bound is the least cost of windows that do the
- * bag's work by then, and at least that of the longest task's windows.
+ * the time of the longest chain of tasks on the fastest machine.
  */
 #ifndef BATS_BOUND_H
 #define BATS_BOUND_H
@@ -54,11 +51,6 @@ struct bats_bound_problem {
  */
 int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
                double *makespan, struct bats_error *err);
-
-/* *cost: the bound for completing the bag by `deadline` (>= 0); INFINITY if
- * that is impossible. Errors: BATS_ENOMEM. */
-int bats_bound_cost(const struct bats_bound_problem *problem,
-                    bats_time deadline, double *cost, struct bats_error *err);
 
 /* Time that all machines together need for the bag as a fluid. */
 double bats_bound_fluid(const struct bats_bound_problem *problem);

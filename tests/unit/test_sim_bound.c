@@ -1,5 +1,5 @@
-/* The clairvoyant bound: by hand, against every way to spend a small budget,
- * and against the best of all schedules of a few tasks. */
+/* The clairvoyant bound: by hand, and against every way to spend a small budget.
+ * That no run beats it: test_sim_budget. */
 #include <math.h>
 
 #include <gsl/gsl_rng.h>
@@ -12,13 +12,6 @@ static double bound(const struct bats_bound_problem *p, bats_money budget)
     double makespan = 0;
     assert_ok(bats_bound(p, budget, &makespan, &err));
     return makespan;
-}
-
-static double cost_bound(const struct bats_bound_problem *p, bats_time end)
-{
-    double cost = 0;
-    assert_ok(bats_bound_cost(p, end, &cost, &err));
-    return cost;
 }
 
 /* ---- by hand ---- */
@@ -42,14 +35,6 @@ TEST(the_bound_of_small_bags_is_as_by_hand)
     assert_near(bound(&p, 9), 60, 0.5);
     /* 8: four slow ones: 240. One fast one twice would be 10. */
     assert_true(isinf(bound(&p, 8)));
-    /* The least cost for a deadline. */
-    assert_true(isinf(cost_bound(&p, 29)));
-    assert_near(cost_bound(&p, 30), 18, 0); /* all of them */
-    assert_near(cost_bound(&p, 50), 10, 0); /* two fast ones, one window */
-    assert_near(cost_bound(&p, 49), 12, 0); /* 294, and a slow one: 49 */
-    assert_near(cost_bound(&p, 60), 9, 0);  /* a fast and two slow ones */
-    /* 5 for each 180, 2 for each 60: the rest costs 4 with either. */
-    assert_near(cost_bound(&p, 600), 9, 0);
     /* The longest task: 600 on the slow ones, 200 on the fast ones. */
     types[0].longest = types[1].longest = 600;
     p.work = 600;
@@ -58,9 +43,6 @@ TEST(the_bound_of_small_bags_is_as_by_hand)
      * ten windows at 2). */
     assert_near(bound(&p, 20), 200, 0.5);
     assert_true(isinf(bound(&p, 19)));
-    assert_true(isinf(cost_bound(&p, 199)));
-    assert_near(cost_bound(&p, 200), 20, 0);
-    assert_near(cost_bound(&p, 600), 20, 0);
     /* One machine that needs 15 of each acquisition; 100 of work. */
     types[0] = (struct bats_bound_type){.machines = 1,
                                         .slots = 2,
@@ -175,128 +157,6 @@ TEST(no_way_to_spend_the_budget_is_better)
     }
     gsl_rng_free(rng);
     assert_true(finite[0] > 1000 && finite[1] > 1000 && near > finite[1] / 2);
-}
-
-/* ---- the least cost for a deadline ---- */
-
-/* The least that windows of the machines cost which do the work in time. */
-static double least_cost(const struct machines *m, int *n, int i,
-                         double window, double end, double work)
-{
-    double best = INFINITY;
-    if (i == m->n)
-        return done_within(m, n, window, end) >= work ? 0 : INFINITY;
-    for (n[i] = 0; n[i] <= WINDOWS; n[i]++)
-        best = fmin(best, n[i] * (double)m->type[i].charge +
-                              least_cost(m, n, i + 1, window, end, work));
-    return best;
-}
-
-TEST(no_windows_that_are_in_time_cost_less)
-{
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    int finite = 0, near = 0;
-    for (unsigned long seed = 1; seed <= 6000; seed++) {
-        gsl_rng_set(rng, seed);
-        struct bats_bound_type types[MACHINES];
-        struct bats_bound_problem p;
-        bool starts_up = seed % 2;
-        struct machines m = make_machines(rng, &p, types, starts_up ? 900 : 0);
-        int n[MACHINES];
-        double end = 1 + pick(rng, WINDOWS * 1000);
-        p.work = 1 + pick(rng, 6000);
-        double best = least_cost(&m, n, 0, 1000, end, p.work);
-        double ours = cost_bound(&p, (bats_time)end);
-        if (starts_up ? ours > best : ours != best)
-            fail_msg("seed %lu: %g, not %g", seed, ours, best);
-        finite += isfinite(best);
-        near += isfinite(best) && ours > 0.8 * best;
-    }
-    gsl_rng_free(rng);
-    assert_true(finite > 2000 && near > finite / 2);
-}
-
-/* ---- every schedule of a few tasks ---- */
-
-#define TASKS 5
-
-/* The shortest makespan of all ways to put the tasks on the machines, where a
- * machine is held from its start to its last task; *cheapest: the least cost of
- * those that end by `deadline`. Slots as machines of their own would not share
- * a charge, so there is one slot. */
-static double best_schedule(const struct machines *m, double window,
-                            int64_t budget, double deadline,
-                            const double *work, int n_tasks, double *cheapest)
-{
-    double best = *cheapest = INFINITY;
-    int ways = (int)(pow(m->n, n_tasks) + 0.5);
-    for (int way = 0; way < ways; way++) {
-        double busy[MACHINES] = {0}, makespan = 0, cost = 0;
-        for (int t = 0, rest = way; t < n_tasks; t++, rest /= m->n)
-            busy[rest % m->n] += work[t] / m->type[rest % m->n].speed;
-        for (int i = 0; i < m->n; i++) {
-            if (busy[i] <= 0)
-                continue;
-            double time = busy[i] + (double)m->type[i].startup;
-            makespan = fmax(makespan, time);
-            cost += ceil(time / window) * (double)m->type[i].charge;
-        }
-        if (cost <= (double)budget)
-            best = fmin(best, makespan);
-        if (makespan <= deadline)
-            *cheapest = fmin(*cheapest, cost);
-    }
-    return best;
-}
-
-TEST(no_schedule_beats_the_bound)
-{
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    int possible = 0, exact = 0, impossible = 0, in_time = 0, exact_cost = 0;
-    for (unsigned long seed = 1; seed <= 5000; seed++) {
-        gsl_rng_set(rng, seed);
-        struct bats_bound_type types[MACHINES];
-        struct bats_bound_problem p;
-        make_machines(rng, &p, types, 400);
-        struct machines m = {.n = 0};
-        double work[TASKS], longest = 0;
-        int n_tasks = 1 + (int)pick(rng, TASKS);
-        p.work = 0;
-        for (int t = 0; t < n_tasks; t++) {
-            work[t] = 1 + pick(rng, 2000);
-            p.work += work[t];
-            longest = fmax(longest, work[t]);
-        }
-        for (size_t i = 0; i < p.n_types; i++) {
-            types[i].slots = 1;
-            types[i].longest = longest;
-            for (uint32_t k = 0; k < types[i].machines; k++)
-                m.type[m.n++] = types[i];
-        }
-        int64_t budget = 1 + pick(rng, 30);
-        double deadline = 1 + pick(rng, 4000), cheapest;
-        double best = best_schedule(&m, 1000, budget, deadline, work, n_tasks,
-                                    &cheapest);
-        double ours = bound(&p, budget);
-        double cost = cost_bound(&p, (bats_time)deadline);
-        if (cost > cheapest)
-            fail_msg("seed %lu: %g is above %g", seed, cost, cheapest);
-        in_time += isfinite(cheapest);
-        exact_cost += isfinite(cheapest) && cost == cheapest;
-        if (isinf(ours)) {
-            assert_true(isinf(best));
-            impossible++;
-        }
-        if (isinf(best))
-            continue;
-        possible++;
-        exact += ours > best - 1;
-        if (ours > best + 1e-6)
-            fail_msg("seed %lu: %g is above %g", seed, ours, best);
-    }
-    gsl_rng_free(rng);
-    assert_true(possible > 2000 && exact > 500 && impossible > 100);
-    assert_true(in_time > 1000 && exact_cost > in_time / 2);
 }
 
 TEST_MAIN(NULL, NULL)
