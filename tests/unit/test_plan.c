@@ -1,5 +1,5 @@
 /* plan: against brute force, against the papers' configurations by hand, and
- * on instances that are large or hard. */
+ * on instances that are hard. */
 #include <gsl/gsl_rng.h>
 #include <math.h>
 
@@ -392,105 +392,6 @@ TEST(bad_input_is_refused)
             bats_plan_solve(&bad[i].item, bad[i].n, 1, 1, &plan, &err),
             BATS_EINPUT);
     assert_int_equal(plan.windows, 77); /* untouched */
-}
-
-/* ---- large and hard instances ---- */
-
-enum kind {
-    RANDOM,       /* charges and rates have nothing to do with another */
-    PROPORTIONAL, /* rate = charge x constant: a subset sum */
-    WITH_BASE,    /* rate = charge x constant + constant */
-    NEARLY_EQUAL, /* the same in a narrow range of charges */
-    N_KINDS
-};
-
-static void draw_large(gsl_rng *rng, enum kind kind, double digits,
-                       uint32_t max, struct bats_plan_item *items, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        double charge = 0.05 + 5 * gsl_rng_uniform(rng);
-        if (kind == NEARLY_EQUAL)
-            charge = 1 + charge / 50;
-        charge = ceil(charge * digits) / digits;
-        items[i].charge = (bats_money)llround(charge * 1e6);
-        items[i].rate = charge * (4.0 / 3);
-        if (kind == RANDOM)
-            items[i].rate = 0.5 + 20 * gsl_rng_uniform(rng);
-        else if (kind != PROPORTIONAL)
-            items[i].rate += 2;
-        items[i].max = max;
-    }
-}
-
-/* The most rate that `price` per window buys if machines can be divided. */
-static double fluid_rate(const struct bats_plan_item *items, size_t n,
-                         double price)
-{
-    bool used[BATS_CLUSTERS_MAX] = {false};
-    double rate = 0;
-    for (size_t step = 0; step < n; step++) {
-        size_t best = n;
-        for (size_t i = 0; i < n; i++)
-            if (!used[i] &&
-                (best == n || items[i].rate * (double)items[best].charge >
-                                  items[best].rate * (double)items[i].charge))
-                best = i;
-        used[best] = true;
-        double count =
-            fmin(items[best].max, price / (double)items[best].charge);
-        rate += count * items[best].rate;
-        price -= count * (double)items[best].charge;
-    }
-    return rate;
-}
-
-/* Not even machines that could be divided would do noticeably more. */
-static void check_near_bound(const struct bats_plan_item *items, size_t n,
-                             uint64_t n_tasks, bats_money budget,
-                             const struct bats_plan *plan)
-{
-    double share = (double)budget / (double)plan->windows;
-    assert_true(plan->rate >= 0.999 * fluid_rate(items, n, share));
-    if (plan->feasible && plan->windows > 2) {
-        double windows = (double)plan->windows - 2;
-        share = (double)budget / windows;
-        assert_true(fluid_rate(items, n, share) * windows < (double)n_tasks);
-    }
-}
-
-TEST(large_instances_are_solved)
-{
-    static const struct {
-        size_t n;
-        uint32_t max;
-        int runs;
-    } sizes[] = {{16, 4096, 10}, {32, 16384, 2}};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-
-    for (size_t size = 0; size < 2; size++)
-        for (int kind = 0; kind < N_KINDS; kind++)
-            for (double digits = 1e3; digits <= 1e6; digits *= 1e3) {
-                gsl_rng_set(rng, 4096);
-                for (int run = 0; run < sizes[size].runs; run++) {
-                    struct bats_plan_item items[BATS_CLUSTERS_MAX];
-                    size_t n = sizes[size].n;
-                    uint32_t max = sizes[size].max;
-                    draw_large(rng, kind, digits, max, items, n);
-                    double price = 0;
-                    for (size_t i = 0; i < n; i++)
-                        price += (double)items[i].charge * max;
-                    uint64_t n_tasks = 1000000;
-                    bats_money budget =
-                        (bats_money)(price * gsl_rng_uniform(rng));
-                    struct bats_plan plan;
-                    assert_ok(bats_plan_solve(items, n, n_tasks, budget, &plan,
-                                              &err));
-                    check_near_bound(items, n, n_tasks, budget, &plan);
-                    assert_int_equal(plan.cost, plan.price * plan.windows);
-                    assert_true(plan.cost <= budget && plan.rate > 0);
-                }
-            }
-    gsl_rng_free(rng);
 }
 
 /* 16 types of almost the same efficiency: a caller that asks many questions in
