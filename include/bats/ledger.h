@@ -5,10 +5,6 @@
  * is charged at once. Shortly before a window ends, the charge of the next one
  * is held; it is charged when that window begins, or released.
  *
- * A cushion is money on top of the cost of a schedule. It is put aside until
- * the last tasks need it. Then it becomes part of the budget, and charges
- * beyond the cost of the schedule come out of it while it lasts.
- *
  * For machines that are jobs, the largest possible bill is held from the
  * request on. Their actual bill is charged in the end.
  *
@@ -30,10 +26,6 @@ struct bats_ledger {
     bats_money budget;  /* BATS_UNLIMITED: none */
     bats_money charged; /* for windows entered */
     bats_money held;    /* promised to windows that have not begun */
-    bats_money put_by;  /* a cushion not yet part of the budget */
-    bats_money granted; /* a cushion that is part of it */
-    bats_money cost;    /* charges beyond this come out of the cushion */
-    bats_money spent;   /* spent out of the cushion */
     struct bats_billing billing;
     bool others_bill;  /* bills come from outside and may exceed the held
                           money */
@@ -82,16 +74,5 @@ void bats_ledger_bill(struct bats_ledger *ledger, bats_money amount);
 
 /* Sets the budget, which must be at least charged + held. */
 void bats_ledger_limit(struct bats_ledger *ledger, bats_money budget);
-
-/* Puts a cushion aside for a schedule of total cost `cost`. */
-void bats_ledger_put_by(struct bats_ledger *ledger, bats_money cushion,
-                        bats_money cost);
-
-/* Makes the cushion part of the budget. */
-void bats_ledger_grant(struct bats_ledger *ledger);
-
-/* Returns the part of `amount`, just charged, that came out of the cushion. */
-bats_money bats_ledger_take_cushion(struct bats_ledger *ledger,
-                                    bats_money amount);
 
 #endif

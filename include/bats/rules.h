@@ -135,8 +135,6 @@ struct bats_sched_sampling {
                           nothing, and all of a single cluster if the run
                           continues there */
     double confidence; /* as in estimate.h */
-    unsigned cushion_percent;
-    bool cushion; /* may be spent beyond the chosen cost, within the budget */
     /* Sample of an earlier phase (a profile), copied: SAMPLED comes at
      * once. */
     const struct bats_observation *observations;

@@ -182,9 +182,7 @@ enum bats_command_type {
     BATS_NOTICE_SAMPLED,    /* the sampling phase is over: call
                                bats_sched_estimator and answer with CHOSEN.
                                Until then paid windows are used, and none is
-                               entered. With sampling.offers the run continues
-                               meanwhile, also if the answer is
-                               BATS_OFFER_NONE */
+                               entered */
     BATS_NOTICE_FINISHED,   /* finish: the run is over; nothing follows */
     BATS_NOTICE_SKIP,       /* task: it will not run: it waits for one that
                                failed, was left out or skipped; or `unpaid`:
@@ -214,7 +212,6 @@ struct bats_command {
                          it ends by itself first */
     bats_time time;   /* ACQUIRE of a job: its work time */
     bats_money amount;
-    bats_money cushion; /* CHARGE: the part of the amount from the cushion */
     enum bats_finish finish;
 };
 

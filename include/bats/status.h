@@ -54,21 +54,9 @@ struct bats_sched_status {
     bats_money rest_cost; /* cost of the pending tasks on one machine of the
                              most profitable cluster; -1 unknown */
     uint32_t sample_size; /* n, tasks per cluster in the sampling phase */
-    bats_money cushion;   /* extra money for the last tasks, beyond the budget,
-                             which includes it once only they are left; 0:
-                             none */
-    bats_money cushion_spent; /* so far; spent only after the schedule's own
-                                 cost */
 };
 void bats_sched_status(const struct bats_sched *s,
                        struct bats_sched_status *status);
-
-/* Bounds of estimated_end (interval.h, p = 0.9: they hold in 70 % of all
- * cases), from the spread of runtimes, if the machines stay as they are.
- * False: a cluster in use has fewer than two results. Sorts samples, so not
- * for each event. */
-bool bats_sched_end_bounds(const struct bats_sched *s, bats_time *low,
-                           bats_time *high);
 
 /* The runtimes known of a category, in microseconds of virtual time. */
 struct bats_category_status {

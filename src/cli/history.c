@@ -42,10 +42,10 @@ char *bats_history_path(const struct bats_settings *set)
 /* The strongest of the given options. */
 static enum bats_record_resume resume_of(const struct bats_settings *set)
 {
-    return set->retry_failed    ? BATS_RECORD_RETRY_FAILED
-           : set->resume_failed ? BATS_RECORD_RESUME_FAILED
+    return set->retry_failed                     ? BATS_RECORD_RETRY_FAILED
+           : set->resume_failed                  ? BATS_RECORD_RESUME_FAILED
            : set->resume || set->profile != NULL ? BATS_RECORD_RESUME
-                                                     : BATS_RECORD_NOT;
+                                                 : BATS_RECORD_NOT;
 }
 
 bool bats_history_resumes(const struct bats_settings *set)

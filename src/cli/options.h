@@ -61,7 +61,6 @@ struct bats_settings {
     const char *minimize; /* cost or time */
     const char *choose, *profile;
     const char *save; /* clusters, sample, run, frontier */
-    bool cushion;
     uint32_t sample_on;
     double confidence;
     const char *policy; /* ["bats"] */

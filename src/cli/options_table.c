@@ -84,7 +84,6 @@ const struct bats_option bats_options[] = {
     ROW("minimize", 0, "cost|time", CHOICE, AT(minimize), ALLOC, MONEY),
     ROW("choose", 0, "SCHEDULE", TEXT, AT(choose), RUN, MONEY),
     ROW("profile", 0, "FILE", TEXT, AT(profile), RUN, MONEY),
-    ROW("cushion", 0, NULL, FLAG, AT(cushion), RUN, PAPERS),
     ROW("save", 0, "FILE", TEXT, AT(save), SAMPLE, MONEY),
     ROW("save", 0, "FILE", TEXT, AT(save), RUN, MONEY),
     ROW("sample-on", 0, "N", SMALL, AT(sample_on), RUNS, MONEY),

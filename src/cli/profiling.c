@@ -242,12 +242,6 @@ struct bats_choosing bats_choosing(enum bats_verb verb,
                    0) {
         bats_die(BATS_EINPUT, "--choose: %s", bats_why.text);
     }
-    c.offers = !c.on && c.out != NULL && deadline->text == NULL &&
-               set->run.budget == BATS_UNLIMITED &&
-               strcmp(set->policy, "rr") != 0;
-    if (c.offers) {
-        c.choice.offer = BATS_OFFER_NONE; /* fastest, without a limit */
-    }
     return c;
 }
 
@@ -294,10 +288,6 @@ void bats_choosing_answer(struct bats_choosing *c,
     }
     if (c->out != NULL)
         show(c, platform, sched);
-    if (c->offers)
-        fputs("\nThe run goes on with all machines. --choose takes another "
-              "schedule, --budget\nor --deadline sets a limit.\n",
-              c->out);
     *choice = c->choice;
     bats_sched_status(sched, &status);
     if (choice->offer == BATS_OFFER_BUDGET)

@@ -112,7 +112,6 @@ void bats_profiling_show(FILE *out, const struct bats_settings *set,
 struct bats_choosing {
     bool on;      /* there is a sampling phase */
     bool goes_on; /* the run goes on after it; skipped if all is free */
-    bool offers;  /* no sampling phase, but the schedules are shown */
     bool only;    /* the verb sample: nothing is chosen */
     FILE *out;    /* where the schedules are shown; NULL: nowhere */
     enum bats_plans plans;

@@ -356,10 +356,6 @@ static void resolve_budget(const struct bats_settings *set,
     struct bats_estimation x;
     if (set->budget_text == NULL)
         return;
-    if (profile == NULL)
-        bats_die(BATS_EINPUT,
-                 "%s %s: the policy expert knows no schedules: give an amount",
-                 set->budget_from, set->budget_text);
     bats_must(bats_estimation_from_profile(&x, profile, file, set->confidence,
                                            &bats_why));
     x.e.plans = bats_estimation_plans(set->policy,
@@ -415,11 +411,9 @@ sampling_of(const struct bats_choosing *choosing,
             const struct bats_settings *set)
 {
     return (struct bats_sched_sampling){.on = choosing->on,
-                                        .offers = choosing->offers ||
-                                                  choosing->goes_on,
+                                        .offers = choosing->goes_on,
                                         .workers = set->sample_on,
-                                        .confidence = set->confidence,
-                                        .cushion = set->cushion};
+                                        .confidence = set->confidence};
 }
 
 static bool any_unreliable(const struct bats_clusters_file *file)

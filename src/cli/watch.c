@@ -214,8 +214,6 @@ static void write_live(struct bats_watch *w,
 
     for (size_t i = 0; i < snapshot->platform->n_clusters; i++)
         bats_sched_turns(sched, i, &more.turns[i]);
-    more.has_bounds =
-        bats_sched_end_bounds(sched, &more.end_low, &more.end_high);
     fill_running(w, sched, &more);
     bats_causes_sort(&w->causes);
     json_t *object = bats_live_json(snapshot, &more);

@@ -334,17 +334,6 @@ void configure_joined(struct state *s, uint32_t machine)
     fill_up(s, &s->clusters[s->machines[machine].cluster], UINT32_MAX);
 }
 
-/* In a plain run, offers schedules once the clusters are known. */
-static void offer(struct state *s, const struct occasion *why)
-{
-    if (!s->policy->knows || !s->policy->knows(s->own.policy, s, why))
-        return;
-    s->may_offer = false;
-    forecast_means(s);
-    if (sampling_offer(s->own.sampling, s, forecast_make(s).tasks_left))
-        state_tell(s, BATS_NOTICE_SAMPLED, 0);
-}
-
 static int make_plan(struct state *s, const struct occasion *why,
                      struct bats_error *err)
 {
@@ -365,8 +354,6 @@ int configure_review(struct state *s, const struct occasion *why,
     bool is_short = why->type == OCCASION_LOST ||
                     why->type == OCCASION_STALLED ||
                     why->type == OCCASION_READY;
-    if (s->may_offer)
-        offer(s, why);
     if (is_short && policy->refill && policy->refill(s->own.policy, s, why))
         configure_refill(s);
     int rc = policy->wants && policy->wants(s->own.policy, s, why)
@@ -633,20 +620,10 @@ void configure_sampling(struct state *s, bool stalled)
 static void limit_budget(struct state *s, const struct sampling_choice *chosen)
 {
     struct bats_ledger *ledger = &s->money.ledger;
-    const struct bats_schedule *schedule = &chosen->schedule;
-    bats_money left = bats_ledger_available(ledger), budget;
-    if (chosen->limit >= left ||
-        !bats_units_add(ledger->charged + ledger->held, chosen->limit,
-                        &budget))
-        return;
-    bats_money room = left - chosen->limit;
-    if (chosen->cushion && schedule->cushion > 0) {
-        bats_ledger_put_by(ledger,
-                           schedule->cushion < room ? schedule->cushion : room,
-                           budget - chosen->limit + schedule->budget);
-        s->money.cushion_tasks = schedule->delta_n;
-    }
-    bats_ledger_limit(ledger, budget);
+    bats_money budget;
+    if (chosen->limit < bats_ledger_available(ledger) &&
+        bats_units_add(ledger->charged + ledger->held, chosen->limit, &budget))
+        bats_ledger_limit(ledger, budget);
 }
 
 /* If the budget covers the schedule's upper bound, the configuration is kept

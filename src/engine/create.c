@@ -360,8 +360,6 @@ int bats_sched_create(const struct bats_sched_options *o,
         return rc == BATS_ENOMEM ? bats_no_memory(err) : rc;
     }
     configure_limits(s);
-    s->may_offer = o->sampling.offers && s->run.phase == PHASE_NONE &&
-                   !is_by_time(lease->terms);
     *sched = e;
     return 0;
 }

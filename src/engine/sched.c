@@ -253,7 +253,6 @@ static int settle(struct state *s, struct bats_error *err)
 {
     if (s->run.finish != BATS_FINISH_NOT_YET)
         return 0;
-    state_grant_cushion(s);
     purses_review(s);
     if (s->run.phase == PHASE_SAMPLING)
         configure_sampling(s, false);

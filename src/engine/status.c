@@ -77,9 +77,7 @@ void bats_sched_status(const struct bats_sched *e,
             s->run.goal.deadline < BATS_NEVER ? s->run.goal.deadline : 0,
         .late_end = s->run.late_end,
         .rest_cost = rest_cost(s),
-        .sample_size = s->known.sample_size,
-        .cushion = s->money.ledger.put_by + s->money.ledger.granted,
-        .cushion_spent = s->money.ledger.spent};
+        .sample_size = s->known.sample_size};
 }
 
 uint32_t bats_sched_holds(const struct bats_sched *e, uint32_t machine,

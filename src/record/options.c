@@ -44,8 +44,6 @@ static const struct {
     {"offers", FLAG, AT(sampling.offers)},
     {"sampling_workers", COUNT, AT(sampling.workers)},
     {"confidence", REAL, AT(sampling.confidence)},
-    {"cushion_percent", COUNT, AT(sampling.cushion_percent)},
-    {"cushion", FLAG, AT(sampling.cushion)},
     /* Records have always called the time limit "deadline_us". */
     {"goal_deadline_us", TIME, AT(goal.deadline)},
     {"goal_minimize", COUNT, AT(goal.minimize)},
@@ -58,7 +56,7 @@ static const struct {
 
 /* A new engine option must be recorded: in the list above, or as said
  * above. (Only simulators know true runtimes.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 672,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 664,
                "all of the engine's options are recorded");
 
 static json_t *value(const void *at, unsigned kind)

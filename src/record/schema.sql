@@ -183,8 +183,7 @@ CREATE TABLE charge ( -- a row for every window of every machine
   lease INTEGER,   -- NULL: a job of an earlier session
   machine INTEGER, -- NULL: of an allocation, since the row before
   account INTEGER, -- 0: the run; else a share of that, for a workflow
-  amount INTEGER,  -- millionths
-  cushion INTEGER); -- part of it from the cushion
+  amount INTEGER); -- millionths
 
 CREATE TABLE decision ( -- new configurations, and why
   seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,
@@ -229,8 +228,7 @@ CREATE VIEW slowest_tasks AS SELECT number, state, wall_s, cpu_s, host,
 
 CREATE VIEW cost_by_cluster AS
   SELECT c.name AS cluster, count(DISTINCT l.session || '/' || m.id)
-      AS machines, count(*) AS windows, sum(l.amount) / 1e6 AS charged,
-      total(l.cushion) / 1e6 AS from_cushion
+      AS machines, count(*) AS windows, sum(l.amount) / 1e6 AS charged
   FROM charge l JOIN machine m ON m.session = l.session
       AND m.id = l.machine
     JOIN cluster c ON c.session = m.session AND c.id = m.cluster

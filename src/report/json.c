@@ -200,17 +200,15 @@ static json_t *promise(const struct bats_snapshot *s)
     const struct bats_schedule *p = &s->promise;
     if (!s->has_promise)
         return json_null();
-    return json_pack("{s:s, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:o}",
-                     "schedule", bats_offer_name(p->offer), "makespan_s",
-                     p->makespan.estimate / 1e6, "makespan_high_s",
-                     p->is_bounded ? seconds(p->makespan.high) : json_null(),
-                     "cost", money(p->plan.cost), "cost_high",
-                     p->is_bounded ? money(p->cost_high) : json_null(),
-                     "cushion", money(s->status.cushion), "actual_makespan_s",
-                     (double)(s->status.now - s->sampled_at) / 1e6,
-                     "actual_cost",
-                     money(s->status.charged - s->sampled_charged),
-                     "cushion_spent", money(s->status.cushion_spent));
+    return json_pack(
+        "{s:s, s:f, s:o, s:o, s:o, s:f, s:o}", "schedule",
+        bats_offer_name(p->offer), "makespan_s", p->makespan.estimate / 1e6,
+        "makespan_high_s",
+        p->is_bounded ? seconds(p->makespan.high) : json_null(), "cost",
+        money(p->plan.cost), "cost_high",
+        p->is_bounded ? money(p->cost_high) : json_null(), "actual_makespan_s",
+        (double)(s->status.now - s->sampled_at) / 1e6, "actual_cost",
+        money(s->status.charged - s->sampled_charged));
 }
 
 static json_t *report_object(const struct bats_report *r)

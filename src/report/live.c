@@ -157,10 +157,6 @@ static void add_times(json_t *o, const struct bats_snapshot *s,
     }
     json_object_set_new(o, "tasks_per_hour", json_real(m->per_hour));
     json_object_set_new(o, "end_s", seconds(st->estimated_end));
-    json_object_set_new(o, "end_low_s",
-                        known(m->has_bounds, (double)m->end_low));
-    json_object_set_new(o, "end_high_s",
-                        known(m->has_bounds, (double)m->end_high));
     json_object_set_new(o, "promised_s",
                         known(s->has_promise, chosen + promise->estimate));
     json_object_set_new(o, "promised_at_most_s",

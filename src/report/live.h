@@ -34,8 +34,6 @@ struct bats_live_more {
     int64_t started_us, now_us; /* real time since 1970 */
     double time_scale;
     double per_hour; /* ended tasks per hour, as in progress.h */
-    bool has_bounds; /* of the estimated end */
-    bats_time end_low, end_high;
     struct bats_turns turns[BATS_CLUSTERS_MAX];
     struct bats_running running[BATS_LIVE_RUNNING]; /* the longest first */
     char commands[BATS_LIVE_RUNNING][BATS_LIVE_COMMAND];

@@ -172,10 +172,6 @@ static void print_time(struct screen *s, const json_t *o)
     if (number_of(o, "end_s") > number_of(o, "time_s"))
         bats_append(text, sizeof text, ", end at about %s",
                     moment(number_of(o, "end_s")).s);
-    if (number_of(o, "end_s") > number_of(o, "time_s") && has(o, "end_low_s"))
-        bats_append(text, sizeof text, " (%s to %s)",
-                    moment(number_of(o, "end_low_s")).s,
-                    moment(number_of(o, "end_high_s")).s);
     line(s, "time    %s", text);
 }
 

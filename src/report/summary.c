@@ -163,10 +163,6 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
         text, sizeof text, "%s in %s",
         bats_words_money(s->status.charged - s->sampled_charged, currency).s,
         bats_words_makespan((double)(s->status.now - s->sampled_at)).s);
-    if (s->status.cushion > 0)
-        bats_append(text, sizeof text, ", %s of it from the cushion of %s",
-                    bats_words_amount(s->status.cushion_spent).s,
-                    bats_words_money(s->status.cushion, currency).s);
     labelled(out, "actual", "%s", text);
 }
 

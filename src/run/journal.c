@@ -34,7 +34,7 @@ static int note(struct bats_journal *j, bats_time now,
     if (command->type == BATS_NOTICE_CHARGE) {
         j->has_charges = true;
         return bats_record_charge(j->record, now, command->machine,
-                                  command->amount, command->cushion, err);
+                                  command->amount, err);
     }
     return bats_record_command(j->record, now, command, err);
 }

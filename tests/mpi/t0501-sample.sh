@@ -57,7 +57,7 @@ for i in $(seq 60); do
 done >flow/flow
 beside few sample few $scale
 beside stuck sample stuck $scale
-beside cheapest run bag --choose cheapest --cushion $scale
+beside cheapest run bag --choose cheapest $scale
 beside twice run twice $scale
 beside quiet run bag --quiet $scale
 beside flow sample flow $scale
@@ -124,7 +124,7 @@ most=$("$BATS_MPI" plan bag.profile --budget 100% |
 grep -q "budget $((most + charged)) SU," out
 ok 'a percentage is that of plan, and what the sample was charged'
 
-expect "$carried_out" bats 7 run $known --choose fastest --cushion
+expect "$carried_out" bats 7 run $known --choose fastest
 finds err '^promised  *fastest: ' '^actual ' \
     'the chosen schedule: slow 3, fast 3 for '
 does_the_rest
@@ -150,15 +150,11 @@ ok 'run --choose samples, shows the schedules and goes on; the record keeps the 
 
 # ---- neither a choice nor a budget ----
 
-# After the first results so much is left that all machines are not the cheapest
-# ones as well, however slow this machine is: then there would be one schedule.
 came 0 twice
-finds err '^1 cheapest ' '^[1-5] fastest ' \
-    '^The run goes on with all machines\. '
-expect 1 grep -q promised err
+expect 1 grep -qE 'promised|cheapest' err
 test "$(grep -c ' \(start\|every\).*: slow 3, fast 3' err)" -eq 1
 verb record verify twice
-ok 'a plain run shows what else is possible, and goes on with all machines'
+ok 'a plain run takes no sample, and works with all machines'
 came 0 quiet
 test ! -s err
 ok '--quiet shows nothing'

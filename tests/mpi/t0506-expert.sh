@@ -74,7 +74,7 @@ answered=$(grep -v 'timed out' ended | grep -E '"(done|superseded)"' |
 "$BATS_MPI" frontier u --plays 10 >frontier
 grep -qFf <(rates $answered $(grep -c 'timed out' ended) ,) frontier
 exits 2 'the policy expert knows no schedules' \
-    run bag $options --budget 30% --no-record
+    run bag $options --profile u --no-record
 ok 'its record tells the next frontier all that is known at the end'
 
 expect 4 run bag $options --strategy TRR --budget 3 --record b

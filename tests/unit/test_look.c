@@ -96,8 +96,8 @@ static struct bats_record *make_record(bats_money budget)
     for (uint32_t m = 0; m < 3; m++) {
         event(r, 0, BATS_EVENT_JOINED, m);
         command(r, 0, BATS_COMMAND_ACQUIRE, m);
-        assert_ok(bats_record_charge(r, 0, m, (m == 1 ? 3 : 8) * BATS_UNIT, 0,
-                                     &err));
+        assert_ok(
+            bats_record_charge(r, 0, m, (m == 1 ? 3 : 8) * BATS_UNIT, &err));
     }
     run_task(r, 0, 0, 0, 3);
     run_task(r, BATS_SECOND, 1, 1, 0);
@@ -106,8 +106,7 @@ static struct bats_record *make_record(bats_money budget)
     event(r, BATS_MINUTE, BATS_EVENT_LOST, 2);
     assert_ok(bats_record_decision(r, &decision, &err));
     command(r, BATS_HOUR, BATS_COMMAND_PARK, 0);
-    assert_ok(bats_record_charge(r, BATS_HOUR, 1, 3 * BATS_UNIT, BATS_UNIT / 2,
-                                 &err));
+    assert_ok(bats_record_charge(r, BATS_HOUR, 1, 3 * BATS_UNIT, &err));
     assert_ok(bats_record_command(r, BATS_HOUR, &run, &err));
     assert_ok(bats_record_commit(r, &err));
     return r;
@@ -279,8 +278,7 @@ TEST_IN_DIRECTORY(the_log_is_in_order)
         "       10m  decided                            sampled: machines "
         "that go on [1,0], for 2 windows; 3 tasks left\n",
         "        1h  park       fast-1\n",
-        "        1h  charged    slow-1                  3, 0.5 of it from the "
-        "cushion\n"};
+        "        1h  charged    slow-1                  3\n"};
     const char *at = said;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if ((at = strstr(at, lines[i])) == NULL)
@@ -336,7 +334,7 @@ TEST_IN_DIRECTORY(what_is_no_record_is_refused)
         shows(line, 2, "/etc/passwd is not a run record", NULL);
         snprintf(line, sizeof line, "%s bag.txt", verbs[i]);
         shows(line, 2,
-              "was written by an older bats-mpi (schema 4, this one knows 8)",
+              "was written by an older bats-mpi (schema 4, this one knows 9)",
               NULL);
     }
 }

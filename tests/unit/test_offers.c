@@ -404,21 +404,6 @@ static void expect_kept(const struct kept *kept, const double cost[2],
     assert_true(kept->whole >= whole * kept->runs);
 }
 
-/* In a plain run, which has begun with all machines and has paid them for a
- * window. */
-TEST(promises_hold_while_machines_are_still_paid)
-{
-    for (size_t i = 0; i < NAMES; i++) {
-        struct kept kept = {0};
-        for (uint64_t seed = 1; seed <= 50; seed++) {
-            set_up(seed, false);
-            w->o.sched.sampling.offers = true;
-            play_schedule(&kept, names[i]);
-        }
-        expect_kept(&kept, (double[]){0.8, 1.1}, (double[]){0.85, 1.1}, 0.98);
-    }
-}
-
 /* Replicas of the last tasks end a bag sooner than is promised, if anything. */
 TEST(promises_are_kept_on_average)
 {

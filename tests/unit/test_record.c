@@ -29,10 +29,9 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
     };
     assert_ok(bats_record_event(r, 1, &joined, &err));
     assert_ok(bats_record_command(r, 1, &acquire, &err));
-    assert_ok(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, 0, &err));
-    assert_ok(bats_record_charge(r, 2, 1, 3 * BATS_UNIT, 0, &err));
-    assert_ok(bats_record_charge(r, 2 + BATS_HOUR, 1, 3 * BATS_UNIT,
-                                 BATS_UNIT / 4, &err));
+    assert_ok(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, &err));
+    assert_ok(bats_record_charge(r, 2, 1, 3 * BATS_UNIT, &err));
+    assert_ok(bats_record_charge(r, 2 + BATS_HOUR, 1, 3 * BATS_UNIT, &err));
     run_task(r, 10, 2, 3, 0);
     run_task(r, 20, 1, 0, 7);
     assert_ok(bats_record_decision(r, &decision, &err));
@@ -77,7 +76,7 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
         "10 1 5 sampled 1 3 - 589000000 2 [1,2] more results 4 "
         "25200000000 99000000 1");
     assert_string_equal(ask(PATH, "SELECT * FROM cost_by_cluster"),
-                        "fast 1 1 8.0 0.0 slow 1 2 6.0 0.25");
+                        "fast 1 1 8.0 slow 1 2 6.0");
     assert_string_equal(
         ask(PATH, "SELECT number, state FROM tasks ORDER BY number"),
         "1 failed 2 pending 3 pending 4 done");
@@ -158,7 +157,7 @@ TEST_IN_DIRECTORY(resume_knows_results_and_money)
     assert_int_equal(bats_record_sessions(r), 0);
     assert_int_equal(bats_record_charged(r), 0);
     begin(r, 600 * BATS_UNIT);
-    assert_ok(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, 0, &err));
+    assert_ok(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, &err));
     run_task(r, 10, 2, 0, 0);
     run_task(r, 20, 1, 1, 7);
     struct bats_record_attempt preempted = {.task = 2,
@@ -201,7 +200,7 @@ TEST_IN_DIRECTORY(resume_knows_results_and_money)
     assert_int_equal(past.losses, 3);
     begin(r, 600 * BATS_UNIT);
     run_task(r, 10, 2, 1, 0);
-    assert_ok(bats_record_charge(r, 1, 1, 3 * BATS_UNIT, 0, &err));
+    assert_ok(bats_record_charge(r, 1, 1, 3 * BATS_UNIT, &err));
     close_record(r);
 
     assert_string_equal(
@@ -524,12 +523,12 @@ TEST_IN_DIRECTORY(an_empty_file_is_a_new_record)
 TEST_IN_DIRECTORY(another_schema_is_refused)
 {
     leave_record();
-    ask(PATH, "PRAGMA user_version = 9");
+    ask(PATH, "PRAGMA user_version = 10");
     refused(PATH, BATS_EINPUT,
-            "was written by a newer bats-mpi (schema 9, this one knows 8)");
+            "was written by a newer bats-mpi (schema 10, this one knows 9)");
     ask(PATH, "PRAGMA user_version = 4");
     refused(PATH, BATS_EINPUT,
-            "was written by an older bats-mpi (schema 4, this one knows 8)");
+            "was written by an older bats-mpi (schema 4, this one knows 9)");
 }
 
 /* Opens the record for a sweep over `rate`, a value without a name, and one

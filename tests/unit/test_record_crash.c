@@ -186,7 +186,7 @@ static void view_what_changes(useconds_t rest_us)
     struct bats_record *r = open_with_tasks(1);
     begin(r, 1000 * BATS_UNIT);
     for (int i = 0; i < CHARGES; i++)
-        assert_ok(bats_record_charge(r, i, 0, 0, 0, &err));
+        assert_ok(bats_record_charge(r, i, 0, 0, &err));
     close_record(r);
     assert_int_equal(pipe(ends), 0);
     w.pid = fork();

@@ -32,7 +32,7 @@ static void life(const char *job, uint32_t number, int64_t started_us,
     assert_ok(bats_record_begin(r, &session, &err));
     if (charge > 0)
         assert_ok(bats_record_charge(r, 10 * BATS_SECOND, BATS_NO_MACHINE,
-                                     charge, 0, &err));
+                                     charge, &err));
     assert_ok(bats_record_event(r, 20 * BATS_SECOND, &tick, &err));
     assert_ok(bats_record_commit(r, &err));
     close_record(r);

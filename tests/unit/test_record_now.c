@@ -99,7 +99,7 @@ static void step(struct game *g)
         say_command(g, BATS_COMMAND_ACQUIRE, machine, 0, 0);
         assert_ok(bats_record_charge(
             g->r, g->now, draw(g, 4) == 0 ? BATS_NO_MACHINE : machine,
-            draw(g, 9) * BATS_UNIT, 0, &err));
+            draw(g, 9) * BATS_UNIT, &err));
         break;
     case 3:
         say_command(g, BATS_COMMAND_PARK, machine, 0, 0);

@@ -14,7 +14,7 @@ static void make_record(void)
 {
     struct bats_record *r = open_with_tasks(N_TASKS);
     begin(r, 600 * BATS_UNIT);
-    assert_ok(bats_record_charge(r, 0, 0, 8 * BATS_UNIT, 0, &err));
+    assert_ok(bats_record_charge(r, 0, 0, 8 * BATS_UNIT, &err));
     for (uint32_t i = 0; i < N_TASKS; i++) {
         run_task(r, i, i % 3, i, i % 10 == 0);
         if (i % 5 == 4)
@@ -228,9 +228,9 @@ TEST_IN_DIRECTORY(what_cannot_be_helped_is_told)
     make_record();
     assert_refused(bats_record_recover(PATH, PATH, &recovery, &err),
                    BATS_EINPUT, PATH ": the file exists");
-    ask(PATH, "PRAGMA user_version = 9");
+    ask(PATH, "PRAGMA user_version = 10");
     assert_int_equal(recover(&recovery, &err), BATS_EINPUT);
-    assert_non_null(strstr(err.text, "a newer bats-mpi (schema 9"));
+    assert_non_null(strstr(err.text, "a newer bats-mpi (schema 10"));
     ask(PATH, "PRAGMA user_version = 5");
     assert_int_equal(recover(&recovery, &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "an older bats-mpi (schema 5"));

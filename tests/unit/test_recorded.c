@@ -59,7 +59,7 @@ static void add_lease(uint32_t machine, bats_time begun, bats_time ended)
 static void charge(struct bats_record *r, bats_time now, uint32_t machine,
                    bats_money amount)
 {
-    assert_ok(bats_record_charge(r, now, machine, amount, 0, &err));
+    assert_ok(bats_record_charge(r, now, machine, amount, &err));
 }
 
 /* What a page draws, to be decref'd. */

@@ -18,18 +18,18 @@ static const struct {
     const char *name;
     uint64_t digest;
 } kinds[KINDS] = {
-    [KIND_BATS] = {"bats", UINT64_C(0x3475e109c64a6b38)},
-    [KIND_BKP] = {"bkp", UINT64_C(0xd735b51f89b71757)},
-    [KIND_RR] = {"rr", UINT64_C(0xd3d63848467cb666)},
-    [KIND_DBC] = {"dbc", UINT64_C(0x11d5609bd3854820)},
-    [KIND_EXPERT] = {"expert", UINT64_C(0x2ff37c98ee6e4bc8)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0x7824550ae99206e9)},
-    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x4fa06a361832a9b3)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0x5a43142478b21d86)},
-    [KIND_SECOND] = {"second", UINT64_C(0x2aa88a1b9c2d1867)},
-    [KIND_JOB] = {"job", UINT64_C(0x23c1c0129a456cff)},
-    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x8a152b0858edc18d)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x0009940bd8f37772)}};
+    [KIND_BATS] = {"bats", UINT64_C(0xbacda925efcc4999)},
+    [KIND_BKP] = {"bkp", UINT64_C(0x0cdba5576e7b330e)},
+    [KIND_RR] = {"rr", UINT64_C(0x6b33796fd8b9e5ed)},
+    [KIND_DBC] = {"dbc", UINT64_C(0xde39e214f160ef7a)},
+    [KIND_EXPERT] = {"expert", UINT64_C(0x0b6ed7ba42d55752)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0x4b652a9fbb56728b)},
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xf40eb10edf18ca37)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0xc947e4d52f4e5e3f)},
+    [KIND_SECOND] = {"second", UINT64_C(0x594cfd2f619c22c6)},
+    [KIND_JOB] = {"job", UINT64_C(0xb3b27747cbf8e406)},
+    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x3bb3ae95a9ed9a48)},
+    [KIND_NEEDS] = {"needs", UINT64_C(0x25d4f01a20452980)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

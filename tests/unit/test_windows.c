@@ -249,31 +249,6 @@ TEST(no_part_of_a_window_is_planned)
     assert_int_equal(keeps[0] + buys[0], 1);
 }
 
-/* 4 machines of a task a window for 1, of 3 for 4: 10 tasks in 2 windows are 8
- * of the cheap ones, and 2 more of one of the others for a window. */
-TEST(the_cheaper_windows_are_bought_first)
-{
-    const struct bats_windows_type types[] = {
-        {.rate = 1, .slots = 1, .charge = 1, .parked = 4},
-        {.rate = 3, .slots = 1, .charge = 4, .parked = 4}};
-    const struct bats_windows_problem p = {
-        .types = types, .n_types = 2, .demand = 11};
-    uint32_t buys[2];
-    struct bats_windows_plan plan = {.buys = buys, .keeps = NULL};
-    bats_windows_plan(&p, 12, 0, &plan);
-    assert_true(plan.feasible);
-    assert_int_equal(buys[0], 4);
-    assert_int_equal(buys[1], 1);
-    assert_true(fabs(plan.end - 2) < 0.02);
-    assert_true(plan.cost <= 12);
-    bats_windows_plan(&p, 1000, 0, &plan); /* nothing is too dear */
-    assert_int_equal(buys[0], 4);
-    assert_int_equal(buys[1], 4);
-    assert_true(fabs(plan.end - 11.0 / 16) < 0.01);
-    bats_windows_plan(&p, 6, 0, &plan);
-    assert_false(plan.feasible);
-}
-
 /* Two tasks that need half a window more, beside machines for which to do them
  * again costs more; and then less. */
 TEST(a_task_is_cut_off_only_where_that_is_cheaper)

@@ -257,7 +257,7 @@ void job_bill(struct state *s, uint32_t id, bats_money amount)
     s->rest[id].asked = false;
     books_change(s, id);
     if (amount > 0)
-        state_tell_charge(s, id, amount, 0);
+        state_tell_charge(s, id, amount);
     machine_absolve(s, id); /* the next job may get another node */
     m->on_trial = false;
     if (--s->money.n_jobs == 0)

@@ -27,7 +27,7 @@ void money_charge(struct state *s, uint32_t id, bats_money amount)
     s->rest[id].booked += amount;
     s->clusters[s->machines[id].cluster].used += amount;
     if (amount > 0)
-        state_tell_charge(s, id, amount, 0);
+        state_tell_charge(s, id, amount);
     purse_share(s, id, amount, s->money.lease->held(s, id));
 }
 
@@ -67,9 +67,7 @@ static void charge(struct state *s, uint32_t id)
     s->rest[id].windows++;
     c->windows++;
     c->paid_slot_time += (double)s->run.window * m->n_slots;
-    state_tell_charge(
-        s, id, c->spec.charge,
-        bats_ledger_take_cushion(&s->money.ledger, c->spec.charge));
+    state_tell_charge(s, id, c->spec.charge);
 }
 
 static bool begin(struct state *s, uint32_t id)

@@ -3,9 +3,7 @@
 #include "engine/outlook/forecast.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "bats/interval.h"
 #include "util/larger.h"
 
 /* Tolerance for rounding, so that four tasks of a quarter window fill a
@@ -15,8 +13,6 @@
  * many results. */
 #define VARIES 0.5
 #define VARIES_LIKE 2
-/* Confidence of the bounds of the end. */
-#define SURE 0.9
 
 static double elapsed(const struct state *s, const struct slot *sl)
 {
@@ -342,54 +338,4 @@ bats_time forecast_end_at(const struct state *s, double rate)
         larger(work_left(s) / rate, (double)state_longest_chain(s, NULL));
     double end = (double)s->now + rest;
     return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
-}
-
-/* Runtimes of a cluster: the spread of its sample, and the mean of all its
- * results, which are more. */
-static struct bats_runtimes runtimes_of(const struct bats_stats *stats,
-                                        double *room)
-{
-    for (uint32_t i = 0; i < stats->n_sample; i++)
-        room[i] = larger((double)stats->sample[i], 1);
-    struct bats_runtimes r = bats_runtimes_of(room, stats->n_sample, SURE);
-    double scale = stats->mean / r.mean;
-    double narrow =
-        sqrt(stats->n_sample / larger(stats->n_done, stats->n_sample));
-    r.mean_low = stats->mean * (1 - (1 - r.mean_low / r.mean) * narrow);
-    r.mean_high = stats->mean * (1 + (r.mean_high / r.mean - 1) * narrow);
-    r.deviation_high *= scale;
-    r.mean = stats->mean;
-    return r;
-}
-
-/* By interval.h with p = SURE. */
-bool bats_sched_end_bounds(const struct bats_sched *e, bats_time *low,
-                           bats_time *high)
-{
-    const struct state *s = &e->state;
-    struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
-    double slots[BATS_CLUSTERS_MAX] = {0};
-    double end = (double)forecast_end(s), now = (double)s->now;
-    double chain = (double)state_longest_chain(s, NULL);
-    double *room = malloc((s->known.sample_size + (size_t)1) * sizeof *room);
-    bool known = room && end < (double)BATS_NEVER;
-    for (size_t i = 0; known && i < s->n_clusters; i++) {
-        const struct cluster *c = &s->clusters[i];
-        runtimes[i] = bats_runtimes_given(0);
-        if (c->n_active == 0)
-            continue;
-        known = c->stats.n_sample > 1;
-        slots[i] = c->n_active * cluster_slots(c);
-        if (known)
-            runtimes[i] = runtimes_of(&c->stats, room);
-    }
-    free(room);
-    if (!known)
-        return false;
-    struct bats_prediction rest = bats_interval_makespan(
-        runtimes, slots, s->n_clusters, work_left(s), SURE);
-    *low = (bats_time)fmin(end, now + larger(rest.low, chain));
-    *high = (bats_time)fmin(larger(end, now + larger(rest.high, chain)),
-                            (double)BATS_LONGEST);
-    return true;
 }

@@ -334,21 +334,6 @@ static bool refill(void *self, const struct state *s,
     return !is_ready(s);
 }
 
-/* A choice of schedules is worth most before any second window is paid. */
-static bool knows(void *self, const struct state *s,
-                  const struct occasion *why)
-{
-    if (!is_ready(s))
-        return false;
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct cluster *c = &s->clusters[i];
-        uint32_t want = c->n_held < 3 ? c->n_held : 3;
-        if (c->stats.n_done < want && !initial_window_closes(s))
-            return false;
-    }
-    return true;
-}
-
 /* Plans again when results have doubled, and before a window ends, since a
  * machine that is not kept then starts no long task. */
 static bool wants(void *self, const struct state *s,
@@ -483,7 +468,6 @@ const struct bats_policy bats_policy_bats = {
     .renew = renew,
     .refuses = refuses,
     .refill = refill,
-    .knows = knows,
     .wants = wants,
     .end = expected_end,
     .plan = plan};

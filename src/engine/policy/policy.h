@@ -95,9 +95,6 @@ struct bats_policy {
                    const struct occasion *why);
     /* Whether a stalled run with tasks left lacks time. */
     bool (*is_late)(void *self, const struct state *s);
-    /* Whether the clusters are known well enough for a choice of schedules. */
-    bool (*knows)(void *self, const struct state *s,
-                  const struct occasion *why);
     /* Whether the policy wants to plan now. Called for every result and every
      * window, so also a notification. */
     bool (*wants)(void *self, const struct state *s,

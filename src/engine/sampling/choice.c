@@ -7,58 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* There is no choice with one cluster, or if none charges. */
-static bool is_choice(const struct state *s)
-{
-    size_t n = 0;
-    bool charged = false;
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct cluster *c = &s->clusters[i];
-        n += c->stats.n_sample > 0 && c->n_joined > 0;
-        charged |= c->price > 0;
-    }
-    return n > 1 && charged;
-}
-
-bool sampling_offer(struct sampling *p, const struct state *s,
-                    int64_t tasks_left)
-{
-    if (tasks_left <= 0 || !is_choice(s))
-        return false;
-    p->is_offered = true;
-    sampling_mark_time(p, s);
-    return true;
-}
-
 /* ---- the data of the estimate ---- */
-
-/* In a plain run a cluster is known only from its own tasks. */
-static int runtimes_of_plain_run(struct sampling *p, const struct state *s,
-                                 double confidence, struct bats_error *err)
-{
-    double *runtimes = malloc(s->known.sample_size * sizeof *runtimes);
-    if (!runtimes)
-        return bats_no_memory(err);
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct bats_stats *stats = &s->clusters[i].stats;
-        for (uint32_t k = 0; k < stats->n_sample; k++)
-            runtimes[k] = fmax((double)stats->sample[k], 1);
-        p->runtimes[i] =
-            stats->n_sample > 0
-                ? bats_runtimes_of(runtimes, stats->n_sample, confidence)
-                : (struct bats_runtimes){.mean = 0};
-        p->runtimes[i].is_guess = cluster_is_guess(&s->clusters[i]);
-    }
-    free(runtimes);
-    return 0;
-}
 
 static int make_runtimes(struct sampling *p, const struct state *s,
                          double confidence, struct bats_error *err)
 {
     struct bats_sample sample;
-    if (p->is_offered)
-        return runtimes_of_plain_run(p, s, confidence, err);
     int rc = bats_sample_init(&sample, s->n_clusters, p->observations,
                               p->n_observations, err);
     if (rc < 0)
@@ -119,7 +73,7 @@ static void allow_for_waiting(const struct sampling *p, const struct state *s,
 int sampling_estimator(struct sampling *p, const struct state *s,
                        struct bats_estimator *e, struct bats_error *err)
 {
-    if (s->run.phase != PHASE_SAMPLED && !p->is_offered)
+    if (s->run.phase != PHASE_SAMPLED)
         return bats_error_set(err, BATS_ESTATE,
                               "there is no sample to choose from");
     *e = (struct bats_estimator){
@@ -132,7 +86,6 @@ int sampling_estimator(struct sampling *p, const struct state *s,
         .n_tasks = tasks_left(s),
         .window = s->run.window,
         .confidence = p->confidence,
-        .cushion_percent = p->cushion_percent,
         .until =
             s->run.time_limit == BATS_NEVER ? 0 : s->run.time_limit - s->now,
         .least = s->money.terms.lasts && s->money.ledger.billing.least > s->now
@@ -162,17 +115,6 @@ static bats_money limit_of(const struct bats_schedule *schedule)
                                                   : schedule->budget;
 }
 
-/* A cushion that buys machines is part of the promise. */
-static int add_cushion(const struct bats_estimator *e,
-                       struct bats_schedule *schedule, struct bats_error *err)
-{
-    enum bats_offer offer = schedule->offer;
-    int rc = bats_estimate_for_budget(e, schedule->budget + schedule->cushion,
-                                      schedule, err);
-    schedule->offer = offer;
-    return rc;
-}
-
 static int too_dear(bats_money cost, struct bats_error *err)
 {
     char money[BATS_UNITS_TEXT];
@@ -186,10 +128,8 @@ int sampling_choose(struct sampling *p, const struct state *s,
                     struct sampling_choice *chosen, struct bats_error *err)
 {
     struct bats_estimator e;
-    *chosen = (struct sampling_choice){.cushion = p->cushion};
-    if (choice->offer == BATS_OFFER_NONE &&
-        (s->run.phase == PHASE_SAMPLED || p->is_offered)) {
-        p->is_offered = false;
+    *chosen = (struct sampling_choice){.is_none = false};
+    if (choice->offer == BATS_OFFER_NONE && s->run.phase == PHASE_SAMPLED) {
         chosen->is_none = true;
         return 0;
     }
@@ -199,8 +139,6 @@ int sampling_choose(struct sampling *p, const struct state *s,
     if (rc == 0 && choice->offer == BATS_OFFER_DEADLINE &&
         chosen->schedule.plan.cost > bats_ledger_available(&s->money.ledger))
         rc = too_dear(chosen->schedule.plan.cost, err);
-    if (rc == 0 && p->cushion && chosen->schedule.refits)
-        rc = add_cushion(&e, &chosen->schedule, err);
     if (rc < 0)
         return rc;
     chosen->plans = e.plans;
@@ -209,7 +147,6 @@ int sampling_choose(struct sampling *p, const struct state *s,
     p->chosen = chosen->schedule;
     p->has_chosen = true;
     sampling_mark_time(p, s); /* the promise starts now */
-    p->is_offered = false;
     return 0;
 }
 

@@ -41,11 +41,8 @@ struct sampling {
     bats_time over_at;
     bats_money over_charged;
     /* choice.c: */
-    bool is_offered; /* in a plain run, and not answered yet */
-    bool cushion;    /* may be spent */
     enum bats_plans plans;
     double confidence;
-    unsigned cushion_percent;
     struct bats_cluster clusters[BATS_CLUSTERS_MAX]; /* for the estimator */
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
     double slots[BATS_CLUSTERS_MAX];

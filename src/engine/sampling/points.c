@@ -247,8 +247,6 @@ static int init(void *self, const struct state *s,
     struct sampling *p = self;
     uint32_t n = bats_bag_left(&s->bag);
     p->plans = bats_policy_plans(o->policy);
-    p->cushion = o->sampling.cushion;
-    p->cushion_percent = o->sampling.cushion_percent;
     p->confidence = o->sampling.confidence;
     p->is_frugal = p->plans == BATS_PLANS_WINDOWS;
     p->goes_on = o->sampling.offers;

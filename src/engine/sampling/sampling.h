@@ -23,7 +23,6 @@ struct sampling_choice {
     enum bats_plans plans;
     uint64_t n_tasks; /* tasks left */
     bats_money limit; /* maximum cost of the schedule */
-    bool cushion;     /* its cushion may be spent */
     struct bats_schedule schedule;
 };
 
@@ -78,11 +77,6 @@ int sampling_conclude(struct sampling *p, const struct state *s,
                       struct bats_sample *sample);
 
 /* ---- choice.c: schedules are offered, and one is chosen ---- */
-
-/* In a plain run with known clusters: tasks_left tasks remain for unpaid
- * windows. True: there is a choice. */
-bool sampling_offer(struct sampling *p, const struct state *s,
-                    int64_t tasks_left);
 
 /* Fills in the estimator. The forecast must be up to date. */
 int sampling_estimator(struct sampling *p, const struct state *s,

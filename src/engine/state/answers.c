@@ -49,14 +49,12 @@ void state_tell(struct state *s, enum bats_command_type type, uint32_t machine)
     state_emit(s, (struct bats_command){.type = type, .machine = machine});
 }
 
-void state_tell_charge(struct state *s, uint32_t machine, bats_money amount,
-                       bats_money cushion)
+void state_tell_charge(struct state *s, uint32_t machine, bats_money amount)
 {
     books_charge(s, machine, amount);
     state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
                                         .machine = machine,
-                                        .amount = amount,
-                                        .cushion = cushion});
+                                        .amount = amount});
 }
 
 bool bats_sched_next(struct bats_sched *e, struct bats_command *command)

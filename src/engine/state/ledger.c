@@ -74,34 +74,6 @@ void bats_ledger_limit(struct bats_ledger *ledger, bats_money budget)
     ledger->budget = budget;
 }
 
-void bats_ledger_put_by(struct bats_ledger *ledger, bats_money cushion,
-                        bats_money cost)
-{
-    ledger->put_by = cushion;
-    ledger->cost = cost;
-}
-
-void bats_ledger_grant(struct bats_ledger *ledger)
-{
-    ledger->budget += ledger->put_by;
-    ledger->granted = ledger->put_by;
-    ledger->put_by = 0;
-}
-
-bats_money bats_ledger_take_cushion(struct bats_ledger *ledger,
-                                    bats_money amount)
-{
-    bats_money part = ledger->charged - ledger->cost;
-    if (part > amount)
-        part = amount;
-    if (part > ledger->granted - ledger->spent)
-        part = ledger->granted - ledger->spent;
-    if (part < 0)
-        part = 0;
-    ledger->spent += part;
-    return part;
-}
-
 /* ---- the job that the run itself is in ---- */
 
 void bats_ledger_allocate(struct bats_ledger *ledger,

@@ -71,9 +71,8 @@ void state_tell(struct state *s, enum bats_command_type type,
                 uint32_t machine);
 
 /* Books and reports a charge for the machine (BATS_NO_MACHINE: the run's own
- * job), `cushion` of it out of the cushion. */
-void state_tell_charge(struct state *s, uint32_t machine, bats_money amount,
-                       bats_money cushion);
+ * job). */
+void state_tell_charge(struct state *s, uint32_t machine, bats_money amount);
 
 /* ---- answers.c: leases and stakes, told with options.tells_leases only ----
  */
@@ -167,9 +166,6 @@ void state_finish(struct state *s, enum bats_finish why);
 /* The run was killed now or later: charges all held money, which is the most
  * that its machines may have cost. */
 void state_kill(struct state *s);
-
-/* Releases the cushion if only the last tasks are left. */
-void state_grant_cushion(struct state *s);
 
 /* Replaces the clusters' statistics by the sample. */
 void state_take_sample(struct state *s, const struct bats_sample *sample);

@@ -28,7 +28,7 @@ void state_bill(struct state *s)
 {
     bats_money amount = bats_ledger_book(&s->money.ledger);
     if (amount != 0) /* < 0: more was recorded than billed */
-        state_tell_charge(s, BATS_NO_MACHINE, amount, 0);
+        state_tell_charge(s, BATS_NO_MACHINE, amount);
 }
 
 void state_set_latest(struct state *s)
@@ -64,13 +64,6 @@ void state_kill(struct state *s)
         if (s->money.lease->kill)
             s->money.lease->kill(s, i);
     }
-}
-
-void state_grant_cushion(struct state *s)
-{
-    if (s->money.ledger.put_by > 0 &&
-        bats_bag_left(&s->bag) <= s->money.cushion_tasks)
-        bats_ledger_grant(&s->money.ledger);
 }
 
 void state_take_sample(struct state *s, const struct bats_sample *sample)

@@ -109,8 +109,6 @@ struct money {
     bool is_late;          /* `latest` has passed */
     bats_money earlier_charged;
     bats_money billed_others; /* bills of jobs without a machine */
-    int64_t cushion_tasks;    /* number of last tasks that may use the
-                                 cushion */
     uint32_t n_jobs;          /* jobs requested and not yet billed */
     uint64_t n_asked_slots;   /* slots of the queued ones */
 };
@@ -198,8 +196,6 @@ struct state {
     } own;
     bats_time wakeup; /* next due time, as of the last step */
     bool started;     /* the start's configuration was chosen */
-    bool may_offer;   /* the user may still be asked to choose a schedule in a
-                         plain run */
 
     struct room *rooms; /* what state_room has given */
     struct knowledge known;

@@ -34,9 +34,6 @@ FROM (
     rtrim(rtrim(printf('%.6f', amount / 1e6), '0'), '.') ||
     CASE WHEN account > 0 THEN ' by workflow ' || (SELECT name FROM account a
         WHERE a.session = charge.session AND a.id = account)
-      WHEN cushion > 0 THEN ', ' ||
-        rtrim(rtrim(printf('%.6f', cushion / 1e6), '0'), '.') ||
-        ' of it from the cushion'
       ELSE '' END
   FROM charge WHERE seq > ?3
 

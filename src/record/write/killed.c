@@ -16,10 +16,10 @@
  * ?3. */
 #define CHARGES                                                               \
     "INSERT INTO charge SELECT ?1 + row_number() OVER (), ?2, ?3, * FROM ("   \
-    " SELECT id, machine, 0, if_killed, 0 FROM lease"                         \
+    " SELECT id, machine, 0, if_killed FROM lease"                            \
     "  WHERE session = ?2 AND if_killed > 0"                                  \
     "   AND state NOT IN ('ended', 'killed')"                                 \
-    " UNION ALL SELECT l.id, l.machine, s.account, s.held, 0 FROM stake s"    \
+    " UNION ALL SELECT l.id, l.machine, s.account, s.held FROM stake s"       \
     "  JOIN lease l ON l.id = s.lease WHERE l.session = ?2 AND s.held > 0)"
 
 /* The other changes; ?4: the last seq; ?5: the sentence. */

@@ -284,16 +284,16 @@ int bats_record_stake(struct bats_record *r, const struct bats_stake *stake,
 /* ---- money ---- */
 
 static int put_charge(struct bats_record *r, bats_time now, uint32_t machine,
-                      int64_t account, bats_money amount, bats_money cushion,
+                      int64_t account, bats_money amount,
                       struct bats_error *err)
 {
     uint32_t lease = machine < r->now.n_machines
                          ? r->now.machines[machine].lease
                          : r->now.own_lease;
-    int rc = PUT("INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    int rc = PUT("INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?, ?)",
                  I(++r->seq), I(r->session), I(now),
                  I(lease > 0 ? r->now.leases_before + lease : NONE),
-                 I(known(machine)), I(account), I(amount), I(cushion));
+                 I(known(machine)), I(account), I(amount));
     return rc == 0 ? PUT("UPDATE account SET charged = charged + ?3"
                          " WHERE session = ?1 AND id = ?2",
                          I(r->session), I(account), I(amount))
@@ -310,7 +310,7 @@ int bats_record_command(struct bats_record *r, bats_time now,
         return bats_runs_cancel(r, c, err);
     if (c->type == BATS_NOTICE_SHARE)
         return put_charge(r, now, c->machine, (int64_t)c->purse + 1, c->amount,
-                          0, err);
+                          err);
     const char *why = c->type == BATS_NOTICE_FINISHED
                           ? bats_schema_finishes[c->finish]
                       : c->type != BATS_NOTICE_SKIP ? NULL
@@ -329,8 +329,7 @@ int bats_record_command(struct bats_record *r, bats_time now,
 }
 
 int bats_record_charge(struct bats_record *r, bats_time now, uint32_t machine,
-                       bats_money amount, bats_money cushion,
-                       struct bats_error *err)
+                       bats_money amount, struct bats_error *err)
 {
     struct bats_now_sums *of = bats_now_sums(&r->now, machine);
     r->now.time = now;
@@ -338,7 +337,7 @@ int bats_record_charge(struct bats_record *r, bats_time now, uint32_t machine,
         of->windows++;
         of->charged += amount;
     }
-    return put_charge(r, now, machine, 0, amount, cushion, err);
+    return put_charge(r, now, machine, 0, amount, err);
 }
 
 /* ---- for people ---- */

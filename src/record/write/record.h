@@ -348,10 +348,9 @@ int bats_record_last(struct bats_record *record, bats_time now,
                      const struct bats_record_last *last,
                      struct bats_error *err);
 
-/* `machine` entered another window for `amount`, `cushion` of it from the
- * cushion. */
+/* `machine` entered another window for `amount`. */
 int bats_record_charge(struct bats_record *record, bats_time now,
-                       uint32_t machine, bats_money amount, bats_money cushion,
+                       uint32_t machine, bats_money amount,
                        struct bats_error *err);
 
 /* A new or changed lease or stake (bats_sched_next_lease). 1: a kill would now

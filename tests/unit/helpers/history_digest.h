@@ -32,7 +32,6 @@ static void add_command(struct world *w, const struct bats_command *c)
     add(w, c->unpaid);
     add(w, (uint64_t)c->time);
     add(w, (uint64_t)c->amount);
-    add(w, (uint64_t)c->cushion);
     add(w, c->finish);
 }
 
@@ -60,9 +59,7 @@ static void add_status(struct world *w)
                               (uint64_t)st.estimated_end,
                               (uint64_t)st.late_end,
                               (uint64_t)st.rest_cost,
-                              st.sample_size,
-                              (uint64_t)st.cushion,
-                              (uint64_t)st.cushion_spent};
+                              st.sample_size};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         add(w, words[i]);
     for (uint32_t i = 0; i < w->o.n_purses; i++) {

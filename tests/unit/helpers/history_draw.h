@@ -14,7 +14,7 @@
 #define GRAPH_HISTORIES 3000  /* and more, with dependencies */
 #define EXPERT_HISTORIES 2000 /* and more, with instances */
 #define PURSE_HISTORIES 2500  /* and more, of several workflows */
-#define LEASE_HISTORIES 9000 /* and more, billed in every way */
+#define LEASE_HISTORIES 9000  /* and more, billed in every way */
 #define NEED_HISTORIES 4000   /* and more, the same, with needs */
 
 static bats_time any_runtime(const void *context, uint32_t task,
@@ -112,13 +112,12 @@ static void use_expert(struct world *w)
                                         "AUR",
                                         "CNinf",
                                         "CN1T0",
-                                        "AUR",
                                         "N=2,T=0x,D=2x,Mr=0.3",
                                         "N=1,T=300us,D=2x",
                                         "N=3,T=0.5x,D=1x",
                                         "N=inf,T=1x,D=2x"};
     assert_int_equal(
-        bats_strategy_parse(names[pick(w, 11)], &w->o.strategy, NULL), 0);
+        bats_strategy_parse(names[pick(w, 10)], &w->o.strategy, NULL), 0);
     if (chance(w, 0.02)) /* 420 strategies are played */
         w->o.utility = "product";
     w->o.policy = &bats_policy_expert;
@@ -300,10 +299,7 @@ static void make_world(struct world *w, unsigned long seed)
         w->o.sampling.workers = pick(w, 8);
         w->o.sampling.offers =
             w->o.policy == &bats_policy_bats && w->o.sampling.workers % 2 == 0;
-        w->o.sampling.cushion = chance(w, 0.5);
     }
-    if (!w->o.sampling.on)
-        w->o.sampling.offers = chance(w, 0.3);
     if (chance(w, 0.3))
         w->o.monitor_interval = 1 + pick(w, 1000);
     w->punctual = chance(w, 0.5);

@@ -36,8 +36,6 @@ static struct world {
     uint32_t begun_early[CLUSTERS_MOST]; /* and of all before SAMPLED */
     uint32_t n_sampled;                  /* notices SAMPLED */
     bats_money booked;                   /* the sum of the charges */
-    bats_money from_cushion;             /* the sum of the charges from it */
-    bats_money other_charges; /* when the first came out of the cushion */
     struct bats_sched_status status;
     struct bats_cluster_status of[CLUSTERS_MOST];
     struct bats_sched_sampled sampled; /* its arrays belong to the engine */
@@ -60,12 +58,8 @@ static inline void note_command(void *context, bats_time now,
         w->begun[c->task][cluster]++;
         w->begun_early[cluster] += w->n_sampled == 0;
     }
-    if (c->type != BATS_NOTICE_CHARGE)
-        return;
-    w->booked += c->amount;
-    if (w->from_cushion == 0)
-        w->other_charges += c->amount - c->cushion;
-    w->from_cushion += c->cushion;
+    if (c->type == BATS_NOTICE_CHARGE)
+        w->booked += c->amount;
 }
 
 /* All tasks take `work`. No second cluster if `charge1` is 0. */

@@ -190,14 +190,6 @@ static bool is_news(const struct state *s, const struct occasion *why)
                : why->type != OCCASION_WINDOW && why->type != OCCASION_READY;
 }
 
-/* A choice of schedules is worth most before any second window is paid. */
-static bool knows(void *self, const struct state *s,
-                  const struct occasion *why)
-{
-    return is_news(s, why) && (initial_sampled(s) ||
-                               (s->n_absent == 0 && initial_window_closes(s)));
-}
-
 /* Replaces lost machines by others of the same cluster, before there is a plan
  * or under a chosen schedule. */
 static bool refill(void *self, const struct state *s,
@@ -235,11 +227,9 @@ static int make_answer(void *self, const struct state *s,
     struct forecast f = forecast_make(s);
     if (reason == BATS_REASON_STALLED) /* the paid windows are of no use */
         f.tasks_left = bats_bag_pending(&s->bag);
-    int64_t cushioned =
-        s->money.ledger.put_by > 0 ? s->money.cushion_tasks : 0;
     bool replaced = reason == BATS_REASON_LOST && s->run.kept;
     if ((reason == BATS_REASON_VIOLATION || replaced) &&
-        f.tasks_left <= f.tasks_paid + cushioned)
+        f.tasks_left <= f.tasks_paid)
         return 0;
     return make_plan(s, reason, &f, is_new, answer, err);
 }
@@ -327,6 +317,5 @@ const struct bats_policy bats_policy_bkp = {
     .renew = renew,
     .refuses = refuses,
     .refill = refill,
-    .knows = knows,
     .wants = wants,
     .plan = make_answer};

@@ -245,8 +245,8 @@ bool bats_answers_noticed(const struct bats_instance *list, size_t n,
     *a = (struct bats_answers){.n_known = n};
     bool ok = find_lives(list, n, now, noticed, ANSWER, &a->times, &a->n_times,
                          &a->mean) > 0;
-    a->loses = find_lives(list, n, now, noticed, LOSS, &a->lost, &a->n_lost,
-                          &mean);
+    a->loses =
+        find_lives(list, n, now, noticed, LOSS, &a->lost, &a->n_lost, &mean);
     a->gamma = a->gamma_known =
         (double)a->n_times / fmax((double)(a->n_times + a->n_lost), 1);
     return (ok && a->loses >= 0) || forget(a);

@@ -103,8 +103,7 @@ static int init(void *self, const struct state *s,
         x->room = o->n_tasks;
     x->number = malloc(o->n_tasks * sizeof *x->number);
     x->tasks = malloc((x->room + 1) * sizeof *x->tasks);
-    return instances_init(&x->instances, x->room) &&
-                   x->number && x->tasks
+    return instances_init(&x->instances, x->room) && x->number && x->tasks
                ? 0
                : bats_no_memory(err);
 }
