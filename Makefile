@@ -50,7 +50,7 @@ PLAN_SRC = $(addprefix src/plan/, \
 	billing.c cluster.c knapsack.c lifetime.c plan.c windows.c \
 	windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
-	allocation.c configurations.c estimate.c histogram.c \
+	allocation.c configurations.c estimate.c factors.c histogram.c \
 	interval.c machine_windows.c plans.c prior.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c sched.c status.c \
@@ -81,7 +81,8 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 	environment.c family.c pace.c runner.c) \
 	$(addprefix src/exec/output/, \
 	outfile.c outlet.c spool.c)
-HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c)
+HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c \
+	sweep.c)
 SQL_SRC = src/sql/db.c src/sql/texts.c
 RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c options.c schema.c \

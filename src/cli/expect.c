@@ -1,26 +1,47 @@
-/* expect: the order of --order longest, by the runtimes that are expected. See
- * past.h. */
+/* expect: what the history expects of a bag's tasks: their runtimes, memory
+ * that they need not ask for, and the order of --order longest. See past.h. */
 #include "cli/past.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
+#include "bats/rules.h"
 #include "cli/cli.h"
+#include "input/clusters_file.h"
 #include "input/workflow/names.h"
 #include "record/read/view.h"
+#include "report/words.h"
 #include "util/grow.h"
+#include "util/text.h"
 
 /* ---- runtimes ---- */
 
-/* The expected runtime of the task that is visited, by its kind, in
- * microseconds of virtual time; 0: unknown. */
+/* The seconds that the model of its kind predicts for the point of task i; 0:
+ * no prediction. */
+static double explained(struct bats_learner *l, uint32_t i, uint32_t kind)
+{
+    double x[BATS_FACTORS];
+    return l->models != NULL && l->models[kind].model.is_there &&
+                   bats_bag_points_at(&l->points, i, x)
+               ? bats_factors_at(&l->models[kind].model, x)
+               : 0;
+}
+
+/* The expected runtime of the task that is visited, by its kind and its point
+ * of a sweep, in microseconds of virtual time; 0: unknown. */
 static double expected(struct bats_learner *l, const struct bats_tour *w)
 {
     if (l->past.n_rows == 0)
         return 0;
     uint32_t kind = bats_learner_kind(l, w);
+    double seconds = explained(l, w->i, kind);
     return (double)BATS_SECOND *
-           bats_history_last(&l->past, l->kinds.kinds.kind[kind].name);
+           (seconds > 0
+                ? seconds
+                : bats_history_last(&l->past, l->kinds.kinds.kind[kind].name));
 }
 
 /* ---- the longest tasks first ---- */

@@ -9,13 +9,16 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "input/sweep/sweep.h"
 #include "record/read/view.h"
 #include "report/words.h"
 #include "site/batch_system.h"
 #include "util/encode.h"
 #include "util/text.h"
 
-#define KINDS_SEEN 10000 /* most commands of a bag that are checked */
+/* Most commands and points of a bag that are checked. */
+#define KINDS_SEEN 10000
+#define POINTS_SEEN 1000
 
 char *bats_past_path(const struct bats_settings *set)
 {
@@ -116,6 +119,100 @@ static void count(struct bats_learner *l)
     }
 }
 
+static bool number_at(const struct bats_sweep *sweep, uint32_t i,
+                      size_t column, double *x)
+{
+    size_t n;
+    char *end;
+    const char *const *values = bats_sweep_values(sweep, i, &n);
+    if (values == NULL || column >= n)
+        return false;
+    *x = strtod(values[column], &end);
+    return end != values[column] && *end == '\0' && isfinite(*x);
+}
+
+static bool is_factor(const struct bats_bagfile *bag, size_t column)
+{
+    double first, x;
+    bool differs = false;
+    uint32_t every = bag->n_tasks / POINTS_SEEN + 1;
+    if (!number_at(bag->sweep, 0, column, &first))
+        return false;
+    for (uint32_t i = 0; i < bag->n_tasks; i += every) {
+        if (!number_at(bag->sweep, i, column, &x))
+            return false;
+        differs |= x != first;
+    }
+    return differs;
+}
+
+/* Finds the first parameters that are numbers and vary. */
+static void init_points(struct bats_bag_points *p,
+                        const struct bats_bagfile *bag)
+{
+    p->bag = bag;
+    if (bag->sweep == NULL)
+        return;
+    for (size_t k = 0; k < bag->sweep->width && p->n < BATS_FACTORS; k++) {
+        const char *name = bats_points_name(&bag->sweep->points, k);
+        char clean[BATS_PAST_NAMES / BATS_FACTORS - 1];
+        size_t used = strlen(p->names);
+        if (!is_factor(bag, k))
+            continue;
+        snprintf(clean, sizeof clean, "p%zu", k + 1);
+        if (name != NULL)
+            bats_encode(BATS_ENCODE_UNICODE, clean, sizeof clean, name);
+        snprintf(p->names + used, sizeof p->names - used, "%s%s",
+                 used > 0 ? "," : "", clean);
+        p->column[p->n++] = k;
+    }
+}
+
+bool bats_bag_points_at(const struct bats_bag_points *p, uint32_t i, double *x)
+{
+    for (uint32_t k = 0; k < p->n; k++)
+        if (!number_at(p->bag->sweep, i, p->column[k], &x[k]))
+            return false;
+    return p->n > 0;
+}
+
+/* Mean and variation of each model over the points of the bag. */
+static void see_points(struct bats_learner *l)
+{
+    double x[BATS_FACTORS];
+    double *n = bats_have(calloc(l->kinds.kinds.n + 1, sizeof *n));
+    for (struct bats_tour w = bats_tour(l->points.bag, KINDS_SEEN);
+         bats_tour_next(&w);) {
+        uint32_t k = bats_learner_kind(l, &w);
+        if (!bats_bag_points_at(&l->points, w.i, x))
+            continue;
+        struct bats_past_model *m = &l->models[k];
+        double t = bats_factors_at(&m->model, x);
+        n[k]++;
+        m->mean += t;
+        m->cv += t * t;
+    }
+    for (size_t k = 0; k < l->kinds.kinds.n; k++) {
+        struct bats_past_model *m = &l->models[k];
+        m->mean /= fmax(n[k], 1);
+        m->cv = sqrt(fmax(m->cv / fmax(n[k], 1) - m->mean * m->mean, 0)) /
+                fmax(m->mean, 1e-300);
+        m->model.is_there &= n[k] > 0;
+    }
+    free(n);
+}
+
+static void fit_models(struct bats_learner *l)
+{
+    if (l->points.n == 0 || l->past.n_rows == 0)
+        return;
+    count(l);
+    l->models = bats_have(calloc(l->kinds.kinds.n + 1, sizeof *l->models));
+    bats_must(bats_history_models(&l->past, &l->kinds.kinds, l->points.names,
+                                  l->models, &bats_why));
+    see_points(l);
+}
+
 /* ---- a run ---- */
 
 static void warn(struct bats_learner *l, const struct bats_error *err)
@@ -169,7 +266,9 @@ void bats_learner_init(struct bats_learner *l, const struct bats_settings *set,
         return;
     look_back(l, record, set->history != NULL);
     read_past(l);
+    init_points(&l->points, bag);
     init_kinds(&l->kinds, bag);
+    fit_models(l);
 }
 
 void bats_learner_release(struct bats_learner *l)
@@ -180,6 +279,7 @@ void bats_learner_release(struct bats_learner *l)
     bats_gather_release(&l->gather);
     bats_store_release(&l->past);
     free(l->believed.kinds);
+    free(l->models);
     *l = (struct bats_learner){.path = NULL};
 }
 
@@ -224,10 +324,10 @@ static bool believe(struct bats_learner *l,
     l->believed = (struct bats_believed){.bags = 0};
     if (l->past.n_rows > 0)
         count(l);
-    l->believes =
-        l->past.n_rows > 0 &&
-        bats_history_believe(&l->past, l->places, charge, n, &l->kinds.kinds,
-                             &l->believed, &err) > 0;
+    l->believes = l->past.n_rows > 0 &&
+                  bats_history_believe(&l->past, l->places, charge, n,
+                                       &l->kinds.kinds, l->points.names,
+                                       l->models, &l->believed, &err) > 0;
     l->n_clusters = n;
     return l->believes;
 }
@@ -337,10 +437,13 @@ void bats_learner_note(struct bats_learner *l, const struct bats_execution *e)
     uint32_t kind = e->class != NULL
                         ? bats_task_kinds_named(&l->kinds.kinds, e->class)
                         : kind_of(&l->kinds, e->task, e->command);
+    double x[BATS_FACTORS], s = (double)e->runtime / (double)BATS_SECOND;
     if (kind == BATS_NO_KIND)
         return;
-    bats_gather_note(&l->gather, kind, e->cluster,
-                     (double)e->runtime / (double)BATS_SECOND);
+    bats_gather_note(&l->gather, kind, e->cluster, s);
+    if (bats_bag_points_at(&l->points, e->task, x))
+        bats_gather_point(&l->gather, kind, e->cluster, e->task,
+                          l->points.names, x, l->points.n, s);
 }
 
 void bats_learner_end(struct bats_learner *l, const char *run)

@@ -13,6 +13,7 @@
 
 #include "cli/options.h"
 #include "history/believe.h"
+#include "history/sweep.h"
 #include "input/bagfile.h"
 #include "run/run.h"
 
@@ -42,6 +43,19 @@ struct bats_bag_kinds {
                             * command. NULL: the bag has no categories */
 };
 
+/* The numeric parameters of a bag that is a sweep. All zero: none. */
+struct bats_bag_points {
+    const struct bats_bagfile *bag;
+    char names[BATS_PAST_NAMES];
+    uint32_t n; /* number of parameters */
+    size_t column[BATS_FACTORS];
+};
+
+/* The numbers of task i. False: a number is missing, or there are no
+ * parameters. */
+bool bats_bag_points_at(const struct bats_bag_points *points, uint32_t i,
+                        double *x);
+
 /* ---- a run ---- */
 
 /* A run that adds to the history. All zero: no history. */
@@ -52,6 +66,8 @@ struct bats_learner {
     struct bats_past_place places[BATS_CLUSTERS_MAX];
     struct bats_gather gather;
     struct bats_past past;          /* the history before this run */
+    struct bats_bag_points points;  /* parameters if the bag is a sweep, */
+    struct bats_past_model *models; /* and models of these, by kind; or NULL */
     struct bats_believed believed;
     bool believes;     /* there are beliefs about this run's */
     size_t n_clusters; /* clusters, this many */

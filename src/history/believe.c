@@ -64,8 +64,38 @@ static bool is_same_bag(const struct bats_past_row *a,
                        : b->run == 0 && a->month == b->month;
 }
 
+/* The bag of a query. */
+struct question {
+    const struct bats_task_kinds *kinds;
+    const char *names;
+    const struct bats_past_model *models; /* by kind; NULL: none */
+};
+
+/* With a model, means become ratios of runtimes to the model's. Bags without
+ * parameters then count as another kind. */
+static void compare(const struct bats_past *past,
+                    const struct bats_past_row *from, const struct question *q,
+                    struct bats_prior_row *row)
+{
+    for (size_t k = 0; q->models != NULL && k < q->kinds->n; k++) {
+        const struct bats_factor_model *m = &q->models[k].model;
+        if (!m->is_there ||
+            strcmp(q->kinds->kind[k].name, past->kinds[from->kind]) != 0)
+            continue;
+        double level =
+            from->sweep != NULL && strcmp(from->sweep->names, q->names) == 0
+                ? bats_factors_level(m, &from->sweep->sums)
+                : 0;
+        if (level > 0)
+            row->mean = level * (double)BATS_SECOND;
+        else
+            row->kind = UINT32_MAX - 1;
+    }
+}
+
 static struct bats_prior_row *make_rows(const struct bats_past *past,
-                                        const uint32_t *place_of)
+                                        const uint32_t *place_of,
+                                        const struct question *q)
 {
     struct bats_prior_row *rows = malloc((past->n_rows + 1) * sizeof *rows);
     uint32_t bags = 0;
@@ -84,6 +114,7 @@ static struct bats_prior_row *make_rows(const struct bats_past *past,
                                     .tasks = n,
                                     .mean = mean * (double)BATS_SECOND,
                                     .cv = sqrt(fmax(variance, 0)) / mean};
+        compare(past, r, q, &rows[i]);
     }
     if (rows != NULL)
         qsort(rows, past->n_rows, sizeof *rows, by_bag);
@@ -97,7 +128,8 @@ int bats_history_speeds(const struct bats_past *past,
     for (uint32_t i = 0; place != NULL && i < past->n_places; i++)
         place[i] = i;
     struct bats_prior_row *rows =
-        place != NULL ? make_rows(past, place) : NULL;
+        place != NULL ? make_rows(past, place, &(struct question){.kinds = NULL})
+                      : NULL;
     int rc = rows != NULL ? bats_prior_learn(rows, past->n_rows,
                                              past->n_places, speeds, err)
                           : bats_no_memory(err);
@@ -114,14 +146,25 @@ static uint32_t find_kind(const struct bats_past *past, const char *name)
     return UINT32_MAX;
 }
 
+/* Scales the level by the model's mean over the bag's points. */
+static void take_points(const struct bats_past_model *m, size_t n_clusters,
+                        struct bats_prior *prior)
+{
+    for (size_t i = 0; i < n_clusters && m->model.is_there; i++)
+        prior->mean[i] *= m->mean;
+    if (m->model.is_there)
+        prior->cv = sqrt(m->cv * m->cv + m->model.error * m->model.error);
+}
+
 /* The belief about each kind of the bag, and about all together. */
 static bool mix(const struct bats_past *past,
                 const struct bats_prior_past *speeds,
                 const struct bats_prior_row *rows, const uint32_t *place,
                 const double *charge, size_t n_clusters,
-                const struct bats_task_kinds *kinds, double *weight,
+                const struct question *q, double *weight,
                 struct bats_believed *b)
 {
+    const struct bats_task_kinds *kinds = q->kinds;
     struct bats_prior *each = b->kinds;
     bool is_known = false;
     double most = 0;
@@ -134,6 +177,8 @@ static bool mix(const struct bats_past *past,
         else
             each[k] = (struct bats_prior){.level = INFINITY};
         weight[k] = fmax(kinds->kind[k].tasks, 1);
+        if (q->models != NULL && bags > 0)
+            take_points(&q->models[k], n_clusters, &each[k]);
         if (weight[k] > most && bags > 0) {
             most = weight[k];
             b->bags = bags;
@@ -147,12 +192,15 @@ int bats_history_believe(const struct bats_past *past,
                          const struct bats_past_place *clusters,
                          const double *charge, size_t n_clusters,
                          const struct bats_task_kinds *kinds,
+                         const char *names,
+                         const struct bats_past_model *models,
                          struct bats_believed *b, struct bats_error *err)
 {
+    const struct question q = {kinds, names, models};
     uint32_t place[BATS_CLUSTERS_MAX];
     struct bats_prior_past speeds = {0};
     uint32_t *of = find_places(past, clusters, n_clusters, place);
-    struct bats_prior_row *rows = of != NULL ? make_rows(past, of) : NULL;
+    struct bats_prior_row *rows = of != NULL ? make_rows(past, of, &q) : NULL;
     double *weight = calloc(kinds->n + 1, sizeof *weight);
     *b = (struct bats_believed){.kinds =
                                     calloc(kinds->n + 1, sizeof *b->kinds)};
@@ -161,8 +209,7 @@ int bats_history_believe(const struct bats_past *past,
                                     n_clusters + past->n_places, &speeds, err)
                  : bats_no_memory(err);
     if (rc == 0)
-        rc = mix(past, &speeds, rows, place, charge, n_clusters, kinds, weight,
-                 b);
+        rc = mix(past, &speeds, rows, place, charge, n_clusters, &q, weight, b);
     bats_prior_past_release(&speeds);
     free(of);
     free(rows);

@@ -10,6 +10,7 @@
 
 #include "bats/prior.h"
 #include "history/store.h"
+#include "history/sweep.h"
 
 /* The belief about a bag, by its kinds. */
 struct bats_believed {
@@ -24,12 +25,15 @@ int bats_history_speeds(const struct bats_past *past,
                         struct bats_prior_past *speeds,
                         struct bats_error *err);
 
-/* The belief about a bag: its kinds with their numbers of tasks, and the
- * clusters' charges. Returns 1, 0 if there is no belief, or BATS_ENOMEM. */
+/* The belief about a bag: its kinds with their numbers of tasks, models if it
+ * is a sweep (else NULL), and the clusters' charges. Returns 1, 0 if there is
+ * no belief, or BATS_ENOMEM. */
 int bats_history_believe(const struct bats_past *past,
                          const struct bats_past_place *clusters,
                          const double *charge, size_t n_clusters,
                          const struct bats_task_kinds *kinds,
+                         const char *names,
+                         const struct bats_past_model *models,
                          struct bats_believed *believed,
                          struct bats_error *err);
 

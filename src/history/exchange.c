@@ -29,6 +29,10 @@ int bats_history_export(FILE *out, const struct bats_past *past,
             "p90_s", m->p90);
         if (o == NULL)
             return bats_no_memory(err);
+        char *sweep = r->sweep != NULL ? bats_past_sweep_text(r->sweep) : NULL;
+        if (sweep != NULL)
+            json_object_set_new(o, "sweep", json_string(sweep));
+        free(sweep);
         json_dumpf(o, out, BATS_JSON_SAFE | JSON_REAL_PRECISION(12));
         putc('\n', out);
         json_decref(o);
@@ -149,10 +153,14 @@ static int add_line(struct text *t, const json_t *o, struct bats_error *err)
     uint32_t number_of_kind = bats_task_kinds_named(&t->kinds, kind);
     uint32_t place =
         place_of(t, cluster, text_of(o, "site"), text_of(o, "hardware"));
+    struct bats_past_sweep *sweep = bats_past_sweep_parse(text_of(o, "sweep"));
     t->ended_s = (int64_t)number(o, "ended_s");
-    return number_of_kind == BATS_NO_KIND || place == UINT32_MAX ||
-                   bats_gather_add(&t->gather, number_of_kind, place, &m,
-                                   bags > 0 ? bags : 1) < 0
+    if (number_of_kind == BATS_NO_KIND || place == UINT32_MAX) {
+        free(sweep);
+        return bats_no_memory(err);
+    }
+    return bats_gather_add(&t->gather, number_of_kind, place, &m, sweep,
+                           bags > 0 ? bags : 1) < 0
                ? bats_no_memory(err)
                : 0;
 }

@@ -5,7 +5,8 @@
  * objects: {"run": "20261123T...", "ended_s": 1700000000, "month": 202611,
  * "bags": 1, "kind": "python3 fit.py", "cluster": "fast", "site": "",
  * "hardware": "", "tasks": 40, "sum_s": ..., "squares": ..., "log_sum": ...,
- * "log_squares": ..., "p10_s": ..., "p50_s": ..., "p90_s": ...}.
+ * "log_squares": ..., "p10_s": ..., "p50_s": ..., "p90_s": ...}, and of a sweep
+ * "sweep": "n,rate\n2 ...".
  */
 #ifndef BATS_HISTORY_EXCHANGE_H
 #define BATS_HISTORY_EXCHANGE_H

@@ -26,3 +26,5 @@ INSERT INTO runtime SELECT kind, cluster, month, 0, sum(bags),
     log_squares = log_squares + excluded.log_squares;
 DELETE FROM runtime WHERE rowid IN (SELECT id FROM old);
 DROP TABLE old;
+DELETE FROM sweep WHERE (kind, cluster, run) NOT IN
+  (SELECT kind, cluster, run FROM runtime);

@@ -85,17 +85,36 @@ int bats_gather_size(struct bats_gather *g, const struct bats_past_size *task)
     return 0;
 }
 
+int bats_gather_point(struct bats_gather *gather, uint32_t kind,
+                      uint32_t cluster, uint32_t task, const char *names,
+                      const double *x, uint32_t n, double seconds)
+{
+    struct bats_gather_cell *c = cell_of(gather, kind, cluster);
+    if (c != NULL && c->sweep == NULL &&
+        (c->sweep = calloc(1, sizeof *c->sweep)) != NULL) {
+        snprintf(c->sweep->names, sizeof c->sweep->names, "%s", names);
+        c->sweep->sums.n = n;
+    }
+    if (c == NULL || c->sweep == NULL)
+        return BATS_ENOMEM;
+    bats_factors_note(&c->sweep->sums, task, x, seconds);
+    return 0;
+}
+
 int bats_gather_add(struct bats_gather *gather, uint32_t kind,
                     uint32_t cluster, const struct bats_moments *moments,
-                    int64_t bags)
+                    struct bats_past_sweep *sweep, int64_t bags)
 {
     if (!bats_grow(&gather->cells, &gather->room, gather->n + 1,
-                   sizeof *gather->cells))
+                   sizeof *gather->cells)) {
+        free(sweep);
         return BATS_ENOMEM;
+    }
     gather->cells[gather->n++] = (struct bats_gather_cell){.kind = kind,
                                                            .cluster = cluster,
                                                            .bags = bags,
                                                            .moments = *moments,
+                                                           .sweep = sweep,
                                                            .stride = 1};
     return 0;
 }
@@ -133,6 +152,7 @@ void bats_gather_release(struct bats_gather *gather)
 {
     for (size_t i = 0; i < gather->n; i++) {
         free(gather->cells[i].sample);
+        free(gather->cells[i].sweep);
     }
     free(gather->sizes);
     free(gather->cells);

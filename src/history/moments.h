@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bats/error.h"
+#include "history/sweep.h"
 
 /*
  * The memory that tasks of a kind asked for and used.
@@ -80,22 +80,29 @@ struct bats_gather_cell {
     struct bats_moments moments; /* without quantiles */
     float *sample;
     size_t n_sample, room;
-    uint32_t stride; /* every stride-th task is in the sample */
+    uint32_t stride;               /* every stride-th task is in the sample */
+    struct bats_past_sweep *sweep; /* NULL: no sweep. For free() */
 };
 
 /* Adds a task's runtime, > 0. BATS_ENOMEM. */
 int bats_gather_note(struct bats_gather *gather, uint32_t kind,
                      uint32_t cluster, double seconds);
 
+/* Adds the same task as point `task` of a sweep, with n numbers of these
+ * names. BATS_ENOMEM. */
+int bats_gather_point(struct bats_gather *gather, uint32_t kind,
+                      uint32_t cluster, uint32_t task, const char *names,
+                      const double *x, uint32_t n, double seconds);
+
 /* Adds what a task asked for and used; `used_kib` is exact. BATS_ENOMEM. */
 int bats_gather_size(struct bats_gather *gather,
                      const struct bats_past_size *task);
 
-/* Adds moments of `bags` bags gathered elsewhere, as another cell.
- * BATS_ENOMEM. */
+/* Adds moments of `bags` bags gathered elsewhere, as another cell. Takes
+ * ownership of `sweep`, which may be NULL. BATS_ENOMEM. */
 int bats_gather_add(struct bats_gather *gather, uint32_t kind,
                     uint32_t cluster, const struct bats_moments *moments,
-                    int64_t bags);
+                    struct bats_past_sweep *sweep, int64_t bags);
 
 /* Moments of cell i, with quantiles; sorts its sample. */
 struct bats_moments bats_gather_moments(struct bats_gather *gather, size_t i);

@@ -188,6 +188,22 @@ static int add_row(struct bats_store *s, int64_t run, int64_t kind,
                     BATS_R(m->p50), BATS_R(m->p90)));
 }
 
+static int add_sweep(struct bats_store *s, int64_t run, int64_t kind,
+                     int64_t place, const struct bats_past_sweep *sweep,
+                     struct bats_error *err)
+{
+    char *text = bats_past_sweep_text(sweep);
+    int rc =
+        text == NULL
+            ? bats_no_memory(err)
+            : bats_db_each(&s->db, "INSERT INTO sweep VALUES (?, ?, ?, ?)",
+                           NULL, NULL, err,
+                           BATS_VALUES(BATS_I(kind), BATS_I(place),
+                                       BATS_I(run), BATS_T(text)));
+    free(text);
+    return rc;
+}
+
 static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
                    const struct bats_task_kinds *kinds,
                    const struct bats_past_place *places,
@@ -202,6 +218,8 @@ static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
                       &place, err);
         if (rc == 0)
             rc = add_row(s, run, kind, place, c->bags, ended_s, &m, err);
+        if (rc == 0 && c->sweep != NULL)
+            rc = add_sweep(s, run, kind, place, c->sweep, err);
     }
     return rc == 0 ? run_sql(s, merge_sql.begin, err) : rc;
 }
@@ -253,6 +271,8 @@ int bats_store_forget(struct bats_store *s, const char *kind,
         rc = run_sql(s, "DELETE FROM run", err);
     if (rc == 0)
         rc = run_sql(s,
+                     "DELETE FROM sweep WHERE (kind, cluster, run) NOT IN"
+                     " (SELECT kind, cluster, run FROM runtime);"
                      "DELETE FROM kind WHERE id NOT IN"
                      " (SELECT kind FROM runtime);"
                      "DELETE FROM cluster WHERE id NOT IN"
@@ -269,12 +289,14 @@ int bats_store_forget(struct bats_store *s, const char *kind,
  * edited file, are left out. */
 static const char rows_sql[] =
     "SELECT k.at, c.at, month, r.run, n.name, bags, r.ended_s, tasks, sum_s,"
-    "    squares, log_sum, log_squares, p10_s, p50_s, p90_s"
+    "    squares, log_sum, log_squares, p10_s, p50_s, p90_s, w.sums"
     "  FROM runtime r JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
     "    AS at FROM kind) k ON k.id = r.kind"
     "  JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
     "    AS at FROM cluster) c ON c.id = r.cluster"
     "  LEFT JOIN run n ON n.id = r.run"
+    "  LEFT JOIN sweep w ON w.kind = r.kind AND w.cluster = r.cluster"
+    "    AND w.run = r.run"
     "  WHERE tasks > 0 AND sum_s > 0 ORDER BY r.ended_s, r.run";
 
 #define P(member) BATS_COLUMN(struct bats_past_place, member)
@@ -297,6 +319,7 @@ static const struct bats_db_column
                      R(moments.p10),
                      R(moments.p50),
                      R(moments.p90),
+                     R(sums),
                      {0}};
 
 int bats_store_read(struct bats_store *s, struct bats_past *past,
@@ -318,6 +341,10 @@ int bats_store_read(struct bats_store *s, struct bats_past *past,
     if (rc == 0)
         rc = bats_db_list(&s->db, rows_sql, row_columns, sizeof *past->rows,
                           &past->rows, &past->n_rows, &texts, err);
+    for (size_t i = 0; i < past->n_rows; i++) {
+        past->rows[i].sweep = bats_past_sweep_parse(past->rows[i].sums);
+        past->rows[i].sums = NULL;
+    }
     bats_texts_release(&texts);
     sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
     if (rc < 0)
@@ -327,6 +354,8 @@ int bats_store_read(struct bats_store *s, struct bats_past *past,
 
 void bats_store_release(struct bats_past *past)
 {
+    for (size_t i = 0; i < past->n_rows; i++)
+        free(past->rows[i].sweep);
     free(past->kinds);
     free(past->places);
     free(past->rows);

@@ -48,6 +48,8 @@ struct bats_past_row {
     int64_t bags;             /* 1, unless merged */
     int64_t ended_s;          /* since 1970: of the last bag */
     struct bats_moments moments;
+    struct bats_past_sweep *sweep; /* NULL: no sweep, or merged */
+    const char *sums;              /* private */
 };
 
 /* A whole history. */

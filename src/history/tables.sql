@@ -28,3 +28,9 @@ CREATE VIEW IF NOT EXISTS past AS SELECT k.name AS kind, c.name AS cluster, c.si
     p10_s, p50_s, p90_s, datetime(ended_s, 'unixepoch') AS ended
   FROM runtime r JOIN kind k ON k.id = r.kind
     JOIN cluster c ON c.id = r.cluster ORDER BY ended_s;
+
+-- Since version 2.
+CREATE TABLE IF NOT EXISTS sweep ( -- runtimes by parameters, see bats/factors.h
+  kind INTEGER, cluster INTEGER, run INTEGER, -- as in runtime
+  sums TEXT, -- names of parameters, their number, and sums
+  UNIQUE (kind, cluster, run));

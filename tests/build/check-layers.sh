@@ -70,7 +70,7 @@ offences=$(
         owner["hwloc.h"] = owner["pmix.h"] = "site"
         split("error units", u)
         split("billing cluster goal lifetime plan tariff windows", p)
-        split("choice estimate interval prior regression sample stats", e)
+        split("choice estimate factors interval prior regression sample stats", e)
         for (i in u)
             home["bats/" u[i] ".h"] = "util"
         for (i in p)

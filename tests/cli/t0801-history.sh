@@ -149,6 +149,55 @@ expect 2 plan fits --history none.db
 test ! -e none.db
 ok 'plan BAG takes the runtimes of the history'
 
+# ---- a sweep: points that were never run have a price ----
+
+bats 3 --history e.db --no-record -- true {1} {2} ::: 1 2 3 4 ::: a b c
+"$BATS_MPI" history export --history e.db >e.json
+# Names, how many, and the sums of two forms in four parts: first the tasks.
+awk -F'"sweep": "' '{ sub(/".*/, "", $2)
+    ok = sub(/^p1\\n1 /, "", $2); n = split($2, x, " ")
+    exit !(ok && n == 48 && x[1] + x[7] + x[13] + x[19] == 12) }' e.json
+imports e.json e2.db
+"$BATS_MPI" history export --history e2.db | cmp - e.json
+# sums_of EXPRESSION: those of n = 1 to 40 where a task takes that long.
+sums_of() {
+    awk 'function note(k, f, a, b, c) {
+             s[k, f, 0]++; s[k, f, 1] += a; s[k, f, 2] += b
+             s[k, f, 3] += a * a; s[k, f, 4] += a * b; s[k, f, 5] += b * b
+         }
+         BEGIN {
+             for (n = 1; n <= 40; n++) {
+                 t = '"$1"'; all += t; squares += t * t
+                 note(0, n % 4, n, t); note(1, n % 4, log(n), log(t))
+             }
+             for (k = 0; k < 2; k++)
+                 for (f = 0; f < 4; f++)
+                     for (i = 0; i < 6; i++)
+                         list = list sprintf(" %.15g", s[k, f, i])
+             printf "{\"run\": \"%s\", \"ended_s\": 1700000000, ", "r"
+             printf "\"kind\": \"fit --n\", \"cluster\": \"fast\", "
+             printf "\"tasks\": 40, \"sum_s\": %.15g, ", all
+             printf "\"squares\": %.15g, ", squares
+             printf "\"sweep\": \"n\\n1%s\"}\n", list
+         }'
+}
+sums_of '30 + 2 * n' >line.json
+sums_of '40 + n * 7919 % 41' >noise.json
+printf '#!/bin/sh\n#BATS parameter n integer select anyof 10 300 60\n' >sweep.sh
+imports <(sed "s/fit --n/sh sweep.sh/" line.json) script.db
+# 30 + 2 n on fast.
+plan sweep.sh --history script.db
+grep -q '^from 1 earlier bag: 4m36s, ' out # (50 + 630 + 150) / 3
+imports <(sed "s/fit --n/true --n/" line.json) true.db
+bats 2 --order longest --history true.db --no-record --joblog order.log \
+    --header : -- true --n {n} ::: n 10 300 60
+test "$(sed 1d order.log | cut -f1 | xargs)" = '2 3 1'
+imports <(sed "s/fit --n/sh sweep.sh/" noise.json) noise.db
+plan sweep.sh --history noise.db
+grep -q '^from 1 earlier bag: ' out
+expect 1 grep -q '^from 1 earlier bag: 4m36s, ' out
+ok 'a sweep is expected by its numbers, if they explain runtimes'
+
 # Fast does 3 times as much for twice the money: known, none of slow is used.
 ini '[run]; window = 60m; policy = bats; budget = 40' \
     '[cluster slow]; charge = 4; machines = 4; speed = 1' \

@@ -387,7 +387,8 @@ TEST_IN_STORE(an_export_is_imported_once)
     bats_store_release(&before);
     assert_string_equal(past.kinds[past.rows[0].kind], "sim \"x\"");
     write_file(other, "{\"run\": \"x\", \"kind\": \"sim\"}\n");
-    assert_int_equal(bats_history_import(store, other, &err), BATS_EINPUT);
+    assert_int_equal(bats_history_import(store, other, &err),
+                     BATS_EINPUT);
     assert_non_null(strstr(err.text, "/other:1: "));
     write_file(other, "something else\n");
     assert_int_equal(bats_history_import(store, other, &err), BATS_EINPUT);
@@ -405,8 +406,8 @@ static int ask(const char *kind, const struct bats_past_place *clusters,
     struct bats_task_kinds kinds = {0};
     bats_task_kinds_named(&kinds, kind);
     read_past();
-    int rc = bats_history_believe(&past, clusters, charge, 2, &kinds, believed,
-                                  &err);
+    int rc = bats_history_believe(&past, clusters, charge, 2, &kinds, "", NULL,
+                                  believed, &err);
     bats_task_kinds_release(&kinds);
     return rc;
 }
@@ -453,6 +454,99 @@ TEST_IN_STORE(merged_bags_count_as_one)
     assert_int_equal(ask("sim", places, &b), 1);
     assert_int_equal(b.bags, 10);
     assert_near(b.prior.mean[1] / S, 4, 1e-3);
+    free(b.kinds);
+}
+
+/* ---- sweeps ---- */
+
+/* Adds a bag of n = 1 .. 40, which takes 30 + 2 n on slow (or, if it is noise,
+ * something else), half of that on fast; `drift` times all of it. */
+static void add_sweep(const char *run, int64_t at, double drift, bool is_noise)
+{
+    struct bats_task_kinds kinds = {0};
+    struct bats_gather gather = {0};
+    uint32_t kind = bats_task_kinds_named(&kinds, "fit");
+    for (uint32_t i = 0; i < 40; i++) {
+        double n = i + 1, what = is_noise ? i * 7919 % 41 : n;
+        double s = drift * (30 + 2 * what) / (1 + i % 2);
+        bats_gather_note(&gather, kind, i % 2, s);
+        bats_gather_point(&gather, kind, i % 2, i, "n", &n, 1, s);
+    }
+    assert_int_equal(
+        bats_store_add(store, run, at, &kinds, places, &gather, &err), 1);
+    bats_task_kinds_release(&kinds);
+    bats_gather_release(&gather);
+}
+
+/* The belief about a bag of the one point n = 100. */
+static struct bats_believed ask_sweep(const char *names,
+                                      struct bats_past_model *model)
+{
+    static const double charge[] = {1e6, 2e6};
+    struct bats_task_kinds kinds = {0};
+    struct bats_believed b;
+    bats_task_kinds_named(&kinds, "fit");
+    read_past();
+    assert_ok(bats_history_models(&past, &kinds, names, model, &err));
+    if (model->model.is_there)
+        model->mean = bats_factors_at(&model->model, &(double){100});
+    assert_int_equal(bats_history_believe(&past, places, charge, 2, &kinds,
+                                          names, model, &b, &err),
+                     1);
+    bats_task_kinds_release(&kinds);
+    return b;
+}
+
+TEST_IN_STORE(a_sweep_tells_what_other_points_take)
+{
+    struct bats_past_model m;
+    add_sweep("one", 1700000000, 1, false);
+    add_sweep("two", 1700000001, 1, false);
+    struct bats_believed b = ask_sweep("n", &m);
+    assert_true(m.model.is_there && !m.model.has_logs);
+    assert_near(b.prior.mean[0] / S, 230, 0.5);
+    assert_near(b.prior.mean[1] / S, 115, 0.5);
+    free(b.kinds);
+    /* The mean of all, as nothing relates its points to these. */
+    b = ask_sweep("rate", &m);
+    assert_false(m.model.is_there);
+    assert_true(b.prior.mean[0] / S < 80);
+    free(b.kinds);
+    /* The next bag takes longer: the level drifts, the line does not. */
+    for (int i = 0; i < 3; i++)
+        add_sweep((const char *[]){"x", "y", "z"}[i], 1700000002 + i, 1.5,
+                  false);
+    b = ask_sweep("n", &m);
+    assert_near(b.prior.mean[0] / S, 345, 30);
+    free(b.kinds);
+    assert_true(bats_store_forget(store, "fit", &err) > 0);
+    add(store, "w", 1700000009, "fit", 8);
+    b = ask_sweep("n", &m);
+    assert_false(m.model.is_there);
+    free(b.kinds);
+}
+
+TEST_IN_STORE(noise_in_a_sweep_tells_nothing)
+{
+    struct bats_past_model m;
+    add_sweep("one", 1700000000, 1, true);
+    struct bats_believed b = ask_sweep("n", &m);
+    assert_false(m.model.is_there);
+    free(b.kinds);
+    /* The oldest of nine bags is merged into its month, without its sums. */
+    for (int i = 0; i < 9; i++)
+        add_sweep(
+            (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i"}[i],
+            1700000001 + i, 1, false);
+    read_past();
+    size_t with = 0;
+    for (size_t i = 0; i < past.n_rows; i++) {
+        with += past.rows[i].sweep != NULL;
+        assert_true((past.rows[i].run == 0) == (past.rows[i].sweep == NULL));
+    }
+    assert_int_equal(with, 2 * BATS_PAST_BAGS);
+    b = ask_sweep("n", &m);
+    assert_true(m.model.is_there);
     free(b.kinds);
 }
 

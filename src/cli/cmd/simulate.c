@@ -260,7 +260,8 @@ static void ask_history(const char *path, struct bats_scenario *scenario,
     if (bats_task_kinds_named(&kinds, scenario->class) == BATS_NO_KIND)
         bats_have(NULL);
     if (bats_must(bats_history_believe(&past, places, charge, p->n_clusters,
-                                       &kinds, believed, &bats_why)) > 0)
+                                       &kinds, "", NULL, believed,
+                                       &bats_why)) > 0)
         scenario->engine.prior = &believed->prior;
     bats_store_release(&past);
     bats_task_kinds_release(&kinds);
