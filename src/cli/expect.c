@@ -17,6 +17,8 @@
 #include "util/grow.h"
 #include "util/text.h"
 
+#define SEEN 100000 /* most tasks of the bag that are looked at */
+
 /* ---- runtimes ---- */
 
 /* The seconds that the model of its kind predicts for the point of task i; 0:
@@ -42,6 +44,100 @@ static double expected(struct bats_learner *l, const struct bats_tour *w)
            (seconds > 0
                 ? seconds
                 : bats_history_last(&l->past, l->kinds.kinds.kind[kind].name));
+}
+
+/* ---- memory ---- */
+
+/* The tasks of a kind in the bag. */
+struct kind {
+    double tasks;
+    int64_t asked_kib; /* the most that any asks for; 0: none */
+};
+
+/* The cluster whose machines charge least, and its charge per machine-second,
+ * in millionths; the machines have so many slots. */
+static size_t cheapest(const struct bats_clusters_file *file, int64_t slots,
+                       double *price)
+{
+    size_t best = 0;
+    *price = INFINITY;
+    for (size_t i = 0; i < file->n_sections; i++) {
+        double here = (double)file->sections[i].model.cluster.charge /
+                      ((double)file->window / (double)BATS_SECOND) *
+                      (file->sections[i].by_node ? 1 : (double)slots);
+        if (here < *price) {
+            *price = here;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static struct bats_phrase size_of(int64_t kib)
+{
+    struct bats_phrase p;
+    int64_t unit = kib >= 10 << 20 ? 1 << 20 : kib >= 10 << 10 ? 1 << 10 : 1;
+    char text[BATS_UNITS_TEXT];
+    snprintf(p.s, sizeof p.s, "%s",
+             bats_size_format(text, (kib + unit - 1) / unit * unit * 1024));
+    return p;
+}
+
+/* "8G: 212 SU; 4G with 3 % tried again: 131 SU" */
+static void propose(const struct bats_learner *l,
+                    const struct bats_clusters_file *file, const char *name,
+                    uint32_t past_kind, const struct kind *kind, double factor,
+                    struct bats_text *text)
+{
+    struct bats_size_choice best;
+    int64_t slots = 1;
+    double price;
+    if (!bats_size_best(l->past.sizes, l->past.n_sizes, past_kind,
+                        kind->asked_kib, factor, &best))
+        return;
+    for (size_t i = 0; i < l->past.n_sizes; i++)
+        if (l->past.sizes[i].kind == past_kind &&
+            l->past.sizes[i].slots > slots)
+            slots = l->past.sizes[i].slots;
+    size_t c = cheapest(file, slots, &price);
+    bats_money before = (bats_money)llround(best.now * price * kind->tasks);
+    bats_money after = (bats_money)llround(best.cost * price * kind->tasks);
+    bats_text_format(
+        text, "memory of %s, on %s: %s: %s; %s", name,
+        file->sections[c].model.cluster.name, size_of(kind->asked_kib).s,
+        bats_words_money(before, file->currency).s, size_of(best.kib).s);
+    if (best.again > 0)
+        bats_text_format(text, " with %.2g %% tried again", 100 * best.again);
+    bats_text_format(text, ": %s\n",
+                     bats_words_money(after, file->currency).s);
+}
+
+void bats_learner_sizes(struct bats_learner *l,
+                        const struct bats_clusters_file *file, double factor,
+                        struct bats_text *text)
+{
+    const struct bats_bagfile *bag = l->kinds.bag;
+    uint32_t n = (uint32_t)l->kinds.kinds.n;
+    if (l->past.n_sizes == 0)
+        return;
+    struct kind *kinds = bats_have(calloc(n + 1, sizeof *kinds));
+    for (struct bats_tour w = bats_tour(bag, SEEN); bats_tour_next(&w);) {
+        struct bats_need need = l->need;
+        uint32_t k = bats_learner_kind(l, &w);
+        if (k >= n)
+            continue;
+        bats_bagfile_need(bag, w.i, &need);
+        kinds[k].tasks += w.every;
+        if (need.memory_kib > kinds[k].asked_kib)
+            kinds[k].asked_kib = need.memory_kib;
+    }
+    for (size_t k = 0; k < n; k++)
+        for (uint32_t i = 0; i < l->past.n_kinds; i++)
+            if (kinds[k].asked_kib > 0 &&
+                strcmp(l->past.kinds[i], l->kinds.kinds.kind[k].name) == 0)
+                propose(l, file, l->past.kinds[i], i, &kinds[k], factor, text);
+    free(kinds);
+    bats_must(bats_text_check(text, &bats_why));
 }
 
 /* ---- the longest tasks first ---- */

@@ -141,7 +141,7 @@ const struct bats_option bats_options[] = {
     ROW("timeout", 0, "DURATION|N%", TIMEOUT, AT(run.engine.rules),
         RUNS | ALLOC, FAULT),
     ROW("retry-memory", 0, "FACTOR", MORE, AT(run.retry_memory),
-        RUNS | ALLOC, FAULT),
+        RUNS | ALLOC | PLAN, FAULT),
     ROW("retry-time", 0, "FACTOR", MORE, AT(run.engine.rules.retry_time),
         RUNS | ALLOC, FAULT),
     ROW("halt", 0, "WHEN", HALT, AT(run.engine.rules), RUNS | ALLOC, FAULT),

@@ -257,11 +257,19 @@ static void read_past(struct bats_learner *l)
         warn(l, &err);
 }
 
+struct bats_need bats_past_need(const struct bats_settings *set)
+{
+    struct bats_need need = set->run.need;
+    need.cores = need.cores > 0 ? need.cores : 1;
+    return need;
+}
+
 void bats_learner_init(struct bats_learner *l, const struct bats_settings *set,
                        const struct bats_bagfile *bag, const char *record)
 {
     *l = (struct bats_learner){.path = bats_past_path(set),
-                               .quiet = set->quiet};
+                               .quiet = set->quiet,
+                               .need = bats_past_need(set)};
     if (l->path == NULL)
         return;
     look_back(l, record, set->history != NULL);
@@ -309,6 +317,11 @@ void bats_learner_meet(struct bats_learner *l, const struct bats_survey *s)
                      "%.80s, %u cores", h->model, h->cores);
         snprintf(place->site, sizeof place->site, "%s", site);
     }
+    for (uint32_t i = s->platform.n_machines; i-- > 0;)
+        l->stocks[s->platform.machines[i].cluster] =
+            s->stocks != NULL
+                ? s->stocks[i]
+                : (struct bats_stock){.cores = s->platform.machines[i].slots};
 }
 
 /* ---- what is believed ---- */
@@ -428,6 +441,24 @@ const char *bats_learner_outcome(const struct bats_learner *l,
     return text;
 }
 
+static void note_size(struct bats_learner *l, const struct bats_execution *e,
+                      uint32_t kind, double seconds)
+{
+    const struct bats_stock *machine = &l->stocks[e->cluster];
+    struct bats_need need = l->need;
+    bats_bagfile_need(l->kinds.bag, e->task, &need);
+    if (e->usage.max_rss_kib > 0)
+        bats_gather_size(&l->gather, &(struct bats_past_size){
+                                         .kind = kind,
+                                         .asked_kib = need.memory_kib,
+                                         .used_kib = e->usage.max_rss_kib,
+                                         .cores = need.cores,
+                                         .slots = machine->cores,
+                                         .node_kib = machine->memory_kib,
+                                         .tasks = 1,
+                                         .seconds = seconds});
+}
+
 void bats_learner_note(struct bats_learner *l, const struct bats_execution *e)
 {
     bool is_done = e->is_result && e->usage.exit_status == 0 &&
@@ -441,6 +472,7 @@ void bats_learner_note(struct bats_learner *l, const struct bats_execution *e)
     if (kind == BATS_NO_KIND)
         return;
     bats_gather_note(&l->gather, kind, e->cluster, s);
+    note_size(l, e, kind, s);
     if (bats_bag_points_at(&l->points, e->task, x))
         bats_gather_point(&l->gather, kind, e->cluster, e->task,
                           l->points.names, x, l->points.n, s);

@@ -22,6 +22,11 @@
  * file is named, compressed time (--time-scale). For free(). */
 char *bats_past_path(const struct bats_settings *set);
 
+/* The need of tasks for which the bag says nothing. */
+struct bats_need bats_past_need(const struct bats_settings *set);
+
+struct bats_clusters_file; /* input/clusters_file.h */
+
 /* ---- the tasks of a bag ---- */
 
 /* Visits about `most` tasks of a bag, at equal distances (0: all of them):
@@ -64,6 +69,8 @@ struct bats_learner {
     bool quiet;
     struct bats_bag_kinds kinds;
     struct bats_past_place places[BATS_CLUSTERS_MAX];
+    struct bats_need need; /* of a task for which the bag says nothing */
+    struct bats_stock stocks[BATS_CLUSTERS_MAX]; /* of a machine */
     struct bats_gather gather;
     struct bats_past past;          /* the history before this run */
     struct bats_bag_points points;  /* parameters if the bag is a sweep, */
@@ -109,6 +116,13 @@ const char *bats_learner_outcome(const struct bats_learner *learner,
 double bats_past_factor(double deviation);
 
 /* ---- what it expects of tasks (expect.c) ---- */
+
+/* Adds a line for each kind of tasks that would cost less if it asked for less
+ * memory: "memory of fit.py, on slow: 8G: 212 SU; 4G with 3 % tried again: 131
+ * SU". factor: of --retry-memory. */
+void bats_learner_sizes(struct bats_learner *learner,
+                        const struct bats_clusters_file *file, double factor,
+                        struct bats_text *text);
 
 /*
  * For --order longest: list scheduling, longest processing time first (Graham

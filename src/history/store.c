@@ -204,6 +204,20 @@ static int add_sweep(struct bats_store *s, int64_t run, int64_t kind,
     return rc;
 }
 
+static int add_size(struct bats_store *s, const char *kind,
+                    const struct bats_past_size *z, struct bats_error *err)
+{
+    return bats_db_each(
+        &s->db,
+        "INSERT INTO memory VALUES ((SELECT id FROM kind WHERE name = ?),"
+        " ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+        " tasks = tasks + excluded.tasks, sum_s = sum_s + excluded.sum_s",
+        NULL, NULL, err,
+        BATS_VALUES(BATS_T(kind), BATS_I(z->asked_kib), BATS_I(z->used_kib),
+                    BATS_I(z->cores), BATS_I(z->slots), BATS_I(z->node_kib),
+                    BATS_I(z->tasks), BATS_R(z->seconds)));
+}
+
 static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
                    const struct bats_task_kinds *kinds,
                    const struct bats_past_place *places,
@@ -221,6 +235,9 @@ static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
         if (rc == 0 && c->sweep != NULL)
             rc = add_sweep(s, run, kind, place, c->sweep, err);
     }
+    for (size_t i = 0; rc == 0 && i < gather->n_sizes; i++)
+        rc = add_size(s, kinds->kind[gather->sizes[i].kind].name,
+                      &gather->sizes[i], err);
     return rc == 0 ? run_sql(s, merge_sql.begin, err) : rc;
 }
 
@@ -273,6 +290,8 @@ int bats_store_forget(struct bats_store *s, const char *kind,
         rc = run_sql(s,
                      "DELETE FROM sweep WHERE (kind, cluster, run) NOT IN"
                      " (SELECT kind, cluster, run FROM runtime);"
+                     "DELETE FROM memory WHERE kind NOT IN"
+                     " (SELECT kind FROM runtime);"
                      "DELETE FROM kind WHERE id NOT IN"
                      " (SELECT kind FROM runtime);"
                      "DELETE FROM cluster WHERE id NOT IN"
@@ -299,11 +318,22 @@ static const char rows_sql[] =
     "    AND w.run = r.run"
     "  WHERE tasks > 0 AND sum_s > 0 ORDER BY r.ended_s, r.run";
 
+static const char sizes_sql[] =
+    "SELECT k.at, asked_kib, used_kib, cores, slots, node_kib, tasks, sum_s"
+    "  FROM memory m JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
+    "    AS at FROM kind) k ON k.id = m.kind"
+    "  WHERE tasks > 0 AND sum_s > 0 AND used_kib > 0"
+    "  ORDER BY k.at, asked_kib, used_kib";
+
+#define Z(member) BATS_COLUMN(struct bats_past_size, member)
 #define P(member) BATS_COLUMN(struct bats_past_place, member)
 #define R(member) BATS_COLUMN(struct bats_past_row, member)
 static const struct bats_db_column
     kind_columns[] = {{BATS_DB_CHARS, 0, BATS_KIND}, {0}},
     place_columns[] = {P(name), P(site), P(hardware), {0}},
+    size_columns[] = {Z(kind),  Z(asked_kib), Z(used_kib),
+                      Z(cores), Z(slots),     Z(node_kib),
+                      Z(tasks), Z(seconds),   {0}},
     row_columns[] = {R(kind),
                      R(place),
                      R(month),
@@ -341,6 +371,9 @@ int bats_store_read(struct bats_store *s, struct bats_past *past,
     if (rc == 0)
         rc = bats_db_list(&s->db, rows_sql, row_columns, sizeof *past->rows,
                           &past->rows, &past->n_rows, &texts, err);
+    if (rc == 0)
+        rc = bats_db_list(&s->db, sizes_sql, size_columns, sizeof *past->sizes,
+                          &past->sizes, &past->n_sizes, NULL, err);
     for (size_t i = 0; i < past->n_rows; i++) {
         past->rows[i].sweep = bats_past_sweep_parse(past->rows[i].sums);
         past->rows[i].sums = NULL;
@@ -359,6 +392,7 @@ void bats_store_release(struct bats_past *past)
     free(past->kinds);
     free(past->places);
     free(past->rows);
+    free(past->sizes);
     *past = (struct bats_past){0};
 }
 

@@ -60,6 +60,8 @@ struct bats_past {
     size_t n_places;
     struct bats_past_row *rows; /* the oldest first */
     size_t n_rows;
+    struct bats_past_size *sizes;
+    size_t n_sizes;
 };
 
 struct bats_store; /* opaque */

@@ -34,3 +34,13 @@ CREATE TABLE IF NOT EXISTS sweep ( -- runtimes by parameters, see bats/factors.h
   kind INTEGER, cluster INTEGER, run INTEGER, -- as in runtime
   sums TEXT, -- names of parameters, their number, and sums
   UNIQUE (kind, cluster, run));
+
+-- Since version 3.
+CREATE TABLE IF NOT EXISTS memory ( -- of tasks that were done, of all bags
+  kind INTEGER,
+  asked_kib INTEGER, -- 0: nothing
+  used_kib INTEGER,  -- no more than this, see history/moments.h
+  cores INTEGER,     -- of each task
+  slots INTEGER, node_kib INTEGER, -- of its machine; 0: not counted
+  tasks INTEGER, sum_s REAL, -- and their runtimes
+  UNIQUE (kind, asked_kib, used_kib, cores, slots, node_kib));

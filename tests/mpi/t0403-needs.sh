@@ -250,6 +250,24 @@ SLURM_MEM_PER_NODE=500 bats 5 bag --record past.bats --retry-memory 3
 "$BATS_MPI" tasks --sizes past.bats >sizes
 grep -qE '^a +7 +400M .* [67][0-9]M +14 % ' sizes
 ok 'what to ask for counts on --retry-memory of the run'
+ini '[run]; currency = SU' \
+    '[cluster all]; ranks = 1-4; machine = node; charge = 1000; max = 2' \
+    >clusters
+past='--clusters clusters --history past.db'
+SLURM_MEM_PER_NODE=500 bats 5 bag --history past.db --record past.bats
+"$BATS_MPI" plan bag $past >plan
+"$BATS_MPI" tasks --sizes past.bats | awk '$2 == 7 && $3 == "400M" {
+    print "; " $7 ($8 == "-" ? ":" : " with " $8 " % tried again:") }' >same
+test -s same
+grep -qFf same plan
+grep -qE '^memory of a, on all: 400M: [0-9.]+ SU; [0-9]+M( with [0-9.]+ % tried again)?: [0-9.]+ SU$' plan
+test "$(sql past.db 'SELECT sum(tasks), min(asked_kib), max(asked_kib)
+    FROM memory')" = '7|409600|409600'
+"$BATS_MPI" plan bag $past --memory 1G | cmp -s plan -
+sed -i 's/400M/60M/' bag
+"$BATS_MPI" plan bag $past >plan
+expect 1 grep -q '^memory' plan
+ok 'plan: what asking for less memory would cost, by the history'
 
 # ---- plans ----
 

@@ -316,6 +316,49 @@ TEST(the_best_request_is_that_of_all)
     }
 }
 
+TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)
+{
+    char run[] = "a";
+    for (; run[0] < 'd'; run[0]++) {
+        struct bats_task_kinds kinds = {0};
+        struct bats_gather gather = {0};
+        uint32_t sim = bats_task_kinds_named(&kinds, "sim");
+        for (int i = 0; i < 2; i++) {
+            bats_gather_note(&gather, sim, 0, 8);
+            bats_gather_size(
+                &gather,
+                &(struct bats_past_size){sim, 800, 100 + i, 1, 4, 1000, 1, 8});
+        }
+        bats_gather_size(&gather, &(struct bats_past_size){sim, 900, 100, 1, 4,
+                                                           1000, 1, 7});
+        assert_int_equal(gather.n_sizes, 2);
+        assert_int_equal(bats_store_add(store, run, 1700000000, &kinds, places,
+                                        &gather, &err),
+                         1);
+        bats_task_kinds_release(&kinds);
+        bats_gather_release(&gather);
+    }
+    read_past();
+    assert_int_equal(past.n_sizes, 2);
+    assert_int_equal(past.sizes[0].asked_kib, 800);
+    assert_int_equal(past.sizes[0].tasks, 6);
+    assert_near(past.sizes[0].seconds, 48, 1e-9);
+    assert_int_equal(past.sizes[1].tasks, 3);
+    assert_int_equal(bats_store_forget(store, "sim", &err), 3);
+    read_past();
+    assert_int_equal(past.n_sizes, 0);
+    bats_store_close(store);
+
+    /* A history of before has no such table. */
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_exec(db, "DROP TABLE memory; PRAGMA user_version = 2", NULL, NULL,
+                 NULL);
+    sqlite3_close(db);
+    assert_int_equal(bats_store_open(path, false, &store, &err), 0);
+    read_past();
+}
+
 TEST_IN_STORE(what_is_forgotten_is_gone)
 {
     add(store, "a", 1700000000, "sim", 8);

@@ -31,6 +31,7 @@ struct answer {
     double room[BATS_CLUSTERS_MAX]; /* tasks at a time on a machine, by cluster
                                      * of the file; for given runtimes */
     struct bats_learner past;       /* answers of the history */
+    struct bats_text sizes;         /* proposals for memory, line by line */
     struct bats_error refusal;   /* why there is no schedule; code 0: there is
                                 * one */
     struct bats_profile profile; /* given, or only with a bag's graph */
@@ -149,6 +150,8 @@ static void print_text(const struct answer *a)
     bats_schedules_print(stdout, a->e, offers,
                          bats_offers_merge(offers, a->n_offers),
                          bats_terminal_width(STDOUT_FILENO));
+    if (a->sizes.n > 0)
+        printf("\n%s", a->sizes.bytes);
 }
 
 /* ---- making it ---- */
@@ -243,10 +246,13 @@ static void ask_history(struct answer *a, const struct bats_bagfile *bag)
     const struct bats_settings *set = a->set;
     struct bats_learner *past = &a->past;
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
+    double factor =
+        set->run.retry_memory > 0 ? set->run.retry_memory : BATS_SIZE_FACTOR;
     bats_learner_init(past, set, bag, NULL);
     for (size_t i = 0; i < a->file->n_sections; i++)
         clusters[i] = a->file->sections[i].model.cluster;
     bats_learner_expect(past, clusters, a->file->n_sections);
+    bats_learner_sizes(past, a->file, factor, &a->sizes);
 }
 
 /* Counts the tasks (--tasks N, or a bag), and reads their dependencies. */
@@ -255,7 +261,7 @@ static uint64_t count_tasks(struct answer *a)
     const char *text = a->set->tasks;
     struct bats_bagfile *bag = NULL;
     struct bats_workflow w = {0};
-    struct bats_need each = a->set->run.need;
+    struct bats_need each = bats_past_need(a->set);
     struct bats_bagfile only = {.workflow = &w};
     const struct bats_bagfile *tasks = NULL;
     const struct bats_graph *graph = NULL;
@@ -272,7 +278,6 @@ static uint64_t count_tasks(struct answer *a)
     }
     if (graph && bats_graph_edges(graph) > 0)
         set_graph(&a->profile, graph, &w);
-    each.cores = each.cores > 0 ? each.cores : 1;
     bats_estimation_room(a->file, tasks, &each, a->room);
     if (bag)
         ask_history(a, bag);
@@ -319,6 +324,7 @@ int cmd_plan(const struct bats_settings *set)
     struct answer a = {.set = set};
     a.e = &a.x.e;
     answer(&a);
+    bats_text_release(&a.sizes);
     bats_learner_release(&a.past);
     bats_profile_release(&a.profile);
     bats_clusters_file_destroy(a.file);
