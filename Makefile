@@ -47,7 +47,7 @@ VERSION = 1.0.0
 UTIL_SRC = $(addprefix src/util/, complaint.c encode.c error.c expression.c grow.c heap.c hostlist.c \
 	similar.c text.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
-	billing.c cluster.c knapsack.c lifetime.c plan.c windows.c \
+	billing.c cluster.c frontier.c knapsack.c lifetime.c plan.c windows.c \
 	windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
 	allocation.c configurations.c estimate.c factors.c histogram.c \
@@ -125,7 +125,7 @@ CLIENT_SRC = src/client/main.c
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \
 	latency.c pingpong.c rows.c spawn.c das/bag.c estimate/chapter4.c \
-	estimate/coverage.c estimate/promises.c \
+	estimate/coverage.c estimate/frontier.c estimate/promises.c \
 	estimate/regression.c tail/tables.c)
 # These need no MPI.
 CORE_BENCH_SRC = $(addprefix benchmarks/, \

@@ -209,6 +209,13 @@ double bats_estimate_confidence(const struct bats_estimator *e);
 int bats_estimate_least_budget(const struct bats_estimator *e,
                                bats_money *budget, struct bats_error *err);
 
+/* All schedules on the frontier with a cost, an end (for configurations: Te)
+ * and machines, the cheapest first. *schedules, for free(), has *n. *complete
+ * is false if these are a selection of too many. */
+int bats_estimate_frontier(const struct bats_estimator *e,
+                           struct bats_schedule **schedules, size_t *n,
+                           bool *complete, struct bats_error *err);
+
 /* ---- choosing ---- */
 
 /* The chosen schedule; errors as for the function that makes it. */

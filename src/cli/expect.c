@@ -46,6 +46,62 @@ static double expected(struct bats_learner *l, const struct bats_tour *w)
                 : bats_history_last(&l->past, l->kinds.kinds.kind[kind].name));
 }
 
+/* The same on a cluster with a belief. */
+static double expected_on(struct bats_learner *l, const struct bats_tour *w,
+                          size_t cluster)
+{
+    if (!l->believes)
+        return 0;
+    uint32_t kind = bats_learner_kind(l, w);
+    double seconds = explained(l, w->i, kind);
+    double mean = l->believed.kinds[kind].mean[cluster];
+    return isfinite(l->believed.kinds[kind].level)
+               ? mean * (seconds > 0 ? seconds / l->models[kind].mean : 1)
+               : 0;
+}
+
+/* A task pays for its share of a machine: one of as many as run there at the
+ * same time. 0: it does not fit. */
+static uint32_t sharers(const struct bats_learner *l, uint32_t task,
+                        const struct bats_model *model)
+{
+    struct bats_need need = l->need;
+    struct bats_stock stock = model->stock;
+    stock.cores = stock.cores > 0 ? stock.cores : 1;
+    bats_bagfile_need(l->kinds.bag, task, &need);
+    return bats_need_room(&stock, &need);
+}
+
+/* A window of a cluster is charged per machine. */
+void bats_learner_list(FILE *out, struct bats_learner *l,
+                       const struct bats_clusters_file *file)
+{
+    const struct bats_cluster_section *sections = file->sections;
+    fputs("task", out);
+    for (size_t c = 0; c < l->n_clusters; c++)
+        fprintf(out, "\t%s_s\t%s_cost", sections[c].model.cluster.name,
+                sections[c].model.cluster.name);
+    fputs("\tcommand\n", out);
+    for (struct bats_tour w = bats_tour(l->points.bag, 0);
+         bats_tour_next(&w);) {
+        fprintf(out, "%" PRIu64, (uint64_t)w.i + 1);
+        for (size_t c = 0; c < l->n_clusters; c++) {
+            uint32_t n = sharers(l, w.i, &sections[c].model);
+            double time = expected_on(l, &w, c);
+            double price = time / (double)file->window *
+                           (double)sections[c].model.cluster.charge;
+            if (time > 0 && n > 0)
+                fprintf(out, "\t%.4g\t%.4g", time / (double)BATS_SECOND,
+                        price / n / (double)BATS_UNIT);
+            else
+                fputs("\t\t", out);
+        }
+        putc('\t', out);
+        bats_words_put(out, BATS_ENCODE_UNICODE, w.command.bytes);
+        putc('\n', out);
+    }
+}
+
 /* ---- memory ---- */
 
 /* The tasks of a kind in the bag. */

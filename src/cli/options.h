@@ -118,13 +118,15 @@ struct bats_settings {
     /* Other verbs */
     const char *words[BATS_WORDS_MAX]; /* all arguments; NULL: not given */
     bool json, csv;
-    const char *out;                     /* file */
+    const char *html, *out;              /* files */
     const char *tasks, *runtime;         /* plan: as written */
+    bool frontier, points;               /* plan */
     const char *sbatch;                  /* alloc */
     uint32_t jobs;                       /* threads; 0: one per core */
     uint32_t plays;                      /* frontier */
     bool online;                         /* frontier */
     bool ranks;                          /* clusters */
+    const char *cluster;                 /* history: of imported tasks */
     const char *join, *job;              /* worker */
     bool once;                           /* top */
     bool left;                           /* status */

@@ -117,6 +117,12 @@ double bats_past_factor(double deviation);
 
 /* ---- what it expects of tasks (expect.c) ---- */
 
+/* Prints the expected seconds of each task on each cluster, and the cost of its
+ * share of a machine, separated by tabs; both are empty where it does not
+ * fit. */
+void bats_learner_list(FILE *out, struct bats_learner *learner,
+                       const struct bats_clusters_file *file);
+
 /* Adds a line for each kind of tasks that would cost less if it asked for less
  * memory: "memory of fit.py, on slow: 8G: 212 SU; 4G with 3 % tried again: 131
  * SU". factor: of --retry-memory. */

@@ -326,6 +326,8 @@ static int make_pools(struct reading *r, bool is_online,
         set_pool(r, 1, size[1], &a, pools);
     pools->model.n_tasks = (uint32_t)r->status.tasks;
     pools->model.lost_is_free = r->is_free;
+    snprintf(pools->currency, sizeof pools->currency, "%.15s",
+             r->status.currency);
     return 0;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/frontier.h"
+
 #define CUSHION_PERCENT 20
 
 /* The bag, with the clusters as items of the knapsack. */
@@ -313,4 +315,31 @@ int configurations_for_deadline(const struct bats_estimator *e,
     return rc == 0 ? make_schedule(&bag, BATS_OFFER_DEADLINE, budget, budget,
                                    schedule, err)
                    : rc;
+}
+
+int configurations_frontier(const struct bats_estimator *e,
+                            struct bats_schedule **schedules, size_t *n,
+                            bool *complete, struct bats_error *err)
+{
+    struct bats_frontier f = {.n = 0};
+    struct bag bag;
+    int rc = make_bag(e, &bag, err);
+    if (rc == 0)
+        rc = bats_frontier_init(&f, bag.item, bag.task_windows, e->n_clusters,
+                                e->n_tasks, err);
+    if (rc == 0 && !(*schedules = calloc(f.n + 1, sizeof **schedules)))
+        rc = bats_no_memory(err);
+    *n = rc == 0 ? f.n : 0;
+    *complete = f.complete;
+    for (size_t k = 0; k < *n; k++) {
+        struct bats_schedule *s = &(*schedules)[k];
+        s->offer = BATS_OFFER_NONE;
+        s->plan = f.plans[k];
+        s->makespan.estimate =
+            (double)e->n_tasks / s->plan.rate * (double)e->window;
+        for (size_t i = 0; i < e->n_clusters; i++)
+            s->held[i] = s->plan.windows;
+    }
+    bats_frontier_release(&f);
+    return rc;
 }

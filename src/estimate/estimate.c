@@ -178,6 +178,28 @@ int bats_estimate_offers(const struct bats_estimator *e,
     return rc;
 }
 
+int bats_estimate_frontier(const struct bats_estimator *e,
+                           struct bats_schedule **schedules, size_t *n,
+                           bool *complete, struct bats_error *err)
+{
+    struct ends ends;
+    *complete = true;
+    if (!planner_of(e))
+        return configurations_frontier(e, schedules, n, complete, err);
+    int rc = find(e, &ends, err);
+    *n = 0;
+    *schedules = rc == 0 ? calloc(ends.n, sizeof **schedules) : NULL;
+    if (rc == 0 && !*schedules)
+        rc = bats_no_memory(err);
+    for (size_t k = ends.n; k-- > 0 && rc == 0;)
+        rc = planner_of(e)->make(e, &ends.points[k], BATS_OFFER_NONE,
+                                 &(*schedules)[(*n)++], err);
+    free(ends.points);
+    if (rc < 0)
+        free(*schedules);
+    return rc;
+}
+
 int bats_estimate_least_budget(const struct bats_estimator *e,
                                bats_money *budget, struct bats_error *err)
 {

@@ -25,6 +25,9 @@ int configurations_for_deadline(const struct bats_estimator *e,
                                 struct bats_error *err);
 int configurations_least_budget(const struct bats_estimator *e,
                                 bats_money *budget, struct bats_error *err);
+int configurations_frontier(const struct bats_estimator *e,
+                            struct bats_schedule **schedules, size_t *n,
+                            bool *complete, struct bats_error *err);
 
 /* ---- machine_windows.c, allocation.c ---- */
 

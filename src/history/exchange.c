@@ -1,13 +1,17 @@
 #include "history/exchange.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "util/hash.h"
 #include "util/json.h"
+
+#define FIELDS_MAX 128 /* most fields of a line of sacct */
 
 /* ---- export ---- */
 
@@ -44,7 +48,7 @@ int bats_history_export(FILE *out, const struct bats_past *past,
 
 /* A file being read by lines, which end with NULs. */
 struct text {
-    const char *path;
+    const char *path, *cluster;
     char *bytes;
     size_t n, n_lines;
     char name[BATS_PAST_RUN]; /* of the run */
@@ -72,6 +76,8 @@ static int load(struct text *t, struct bats_error *err)
     if (n < 0)
         return bats_error_set(err, BATS_EINPUT, "%s is empty", t->path);
     t->n = (size_t)n;
+    snprintf(t->name, sizeof t->name, "file %016" PRIx64,
+             bats_hash(BATS_HASH, t->bytes, t->n));
     for (size_t i = 0; i < t->n; i++)
         if (t->bytes[i] == '\n') {
             t->bytes[i] = '\0';
@@ -108,7 +114,137 @@ static uint32_t place_of(struct text *t, const char *name, const char *site,
     return t->n_places++;
 }
 
-/* ---- import: its lines ---- */
+static int note(struct text *t, uint32_t kind, const char *cluster,
+                double seconds, int64_t ended_s, struct bats_error *err)
+{
+    uint32_t place = place_of(t, cluster, "", "");
+    if (kind == BATS_NO_KIND || place == UINT32_MAX ||
+        bats_gather_note(&t->gather, kind, place, seconds) < 0)
+        return bats_no_memory(err);
+    t->ended_s = ended_s > t->ended_s ? ended_s : t->ended_s;
+    return 0;
+}
+
+/* ---- import: a joblog ---- */
+
+static const char joblog_head[] = "Seq\tHost\tStarttime\tJobRuntime\t";
+
+struct job {
+    char host[256];
+    double start_s, seconds;
+    const char *command;
+};
+
+/* False: not the line of a done task. */
+static bool read_job(const char *line, struct job *job)
+{
+    long status, signal;
+    int n = 0;
+    if (sscanf(line, "%*d\t%255[^\t]\t%lf\t%lf\t%*s\t%*s\t%ld\t%ld\t%n",
+               job->host, &job->start_s, &job->seconds, &status, &signal,
+               &n) < 5 ||
+        n == 0)
+        return false;
+    job->command = line + n;
+    return status == 0 && signal == 0 && job->seconds > 0;
+}
+
+/* Numbered hosts form a cluster: cuts the number off. */
+static void cut_number(char *host)
+{
+    size_t n = strcspn(host, ".");
+    host[n] = '\0';
+    while (n > 1 && isdigit((unsigned char)host[n - 1]))
+        host[--n] = '\0';
+    while (n > 1 && (host[n - 1] == '-' || host[n - 1] == '_'))
+        host[--n] = '\0';
+}
+
+static int import_joblog(struct text *t, struct bats_error *err)
+{
+    struct job job;
+    int rc = 0;
+    for (const char *at = t->bytes; rc == 0 && at; at = next_line(t, at))
+        if (read_job(at, &job) &&
+            bats_task_kinds_see(&t->kinds, job.command) < 0)
+            rc = bats_no_memory(err);
+    for (const char *at = t->bytes; rc == 0 && at; at = next_line(t, at)) {
+        if (!read_job(at, &job))
+            continue;
+        cut_number(job.host);
+        rc = note(t, bats_task_kinds_number(&t->kinds, job.command),
+                  t->cluster != NULL ? t->cluster : job.host, job.seconds,
+                  (int64_t)(job.start_s + job.seconds), err);
+    }
+    return rc;
+}
+
+/* ---- import: sacct ---- */
+
+/* Cuts a line at '|' in place. Returns the number of fields. */
+static int cut_fields(char *line, char **fields)
+{
+    int n = 0;
+    while (n < FIELDS_MAX && line != NULL) {
+        fields[n++] = line;
+        line = strchr(line, '|');
+        if (line != NULL)
+            *line++ = '\0';
+    }
+    return n;
+}
+
+static int64_t time_of(const char *text)
+{
+    struct tm tm = {.tm_isdst = -1};
+    return strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) != NULL ? mktime(&tm) : 0;
+}
+
+enum { JOB, NAME, PARTITION, ELAPSED, STATE, END, COLUMNS };
+
+static int take_job(struct text *t, char **fields, int n, const int *column,
+                    struct bats_error *err)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        if (column[i] >= n)
+            return 0;
+    double seconds = strtod(fields[column[ELAPSED]], NULL);
+    /* Steps belong to their job. */
+    if (strchr(fields[column[JOB]], '.') != NULL || !(seconds > 0) ||
+        strcmp(fields[column[STATE]], "COMPLETED") != 0)
+        return 0;
+    return note(t, bats_task_kinds_named(&t->kinds, fields[column[NAME]]),
+                fields[column[PARTITION]], seconds,
+                time_of(fields[column[END]]), err);
+}
+
+static int import_sacct(struct text *t, struct bats_error *err)
+{
+    static const char *const names[] = {"JobIDRaw",   "JobName", "Partition",
+                                        "ElapsedRaw", "State",   "End"};
+    char *fields[FIELDS_MAX];
+    int column[COLUMNS], n = cut_fields(t->bytes, fields), rc = 0;
+    char *end = t->bytes + t->n, *line = fields[n - 1];
+    for (int i = 0; i < COLUMNS; i++) {
+        column[i] = 0;
+        while (column[i] < n && strcmp(fields[column[i]], names[i]) != 0)
+            column[i]++;
+        if (column[i] == n)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "%s: there is no column %s: sacct -P -o "
+                                  "JobIDRaw,JobName,Partition,ElapsedRaw,"
+                                  "State,End",
+                                  t->path, names[i]);
+    }
+    while (rc == 0 && (line += strlen(line) + 1) < end) {
+        n = cut_fields(line, fields);
+        rc = take_job(t, fields, n, column, err);
+        line = fields[n - 1];
+    }
+    return rc;
+}
+
+/* ---- import: an export ---- */
 
 static double number(const json_t *o, const char *key)
 {
@@ -205,16 +341,41 @@ static int import_export(struct text *t, struct bats_store *store,
     return rc < 0 ? rc : added + rc;
 }
 
-int bats_history_import(struct bats_store *store, const char *path,
-                        struct bats_error *err)
+/* ---- import ---- */
+
+static bool begins(const char *text, const char *with)
 {
-    struct text t = {.path = path};
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A joblog or the output of sacct is one run. */
+static int import_run(struct text *t, struct bats_store *store,
+                      struct bats_error *err)
+{
+    bool is_joblog = begins(t->bytes, joblog_head);
+    int rc = is_joblog ? import_joblog(t, err) : import_sacct(t, err);
+    if (rc == 0 && t->gather.n == 0)
+        rc = bats_error_set(err, BATS_EINPUT, "%s: it has no done task",
+                            t->path);
+    return rc == 0 ? bats_store_add(store, t->name, t->ended_s, &t->kinds,
+                                    t->places, &t->gather, err)
+                   : rc;
+}
+
+int bats_history_import(struct bats_store *store, const char *path,
+                        const char *cluster, struct bats_error *err)
+{
+    struct text t = {.path = path, .cluster = cluster};
     int rc = load(&t, err);
     if (rc == 0 && t.bytes[0] == '{')
         rc = import_export(&t, store, err);
+    else if (rc == 0 && (begins(t.bytes, joblog_head) ||
+                         strstr(t.bytes, "JobName") != NULL))
+        rc = import_run(&t, store, err);
     else if (rc == 0)
         rc = bats_error_set(err, BATS_EINPUT,
-                            "%s is neither a record nor of 'history export'",
+                            "%s is neither a record, nor a joblog, nor of "
+                            "'history export' or sacct -P",
                             path);
     free(t.bytes);
     free(t.places);

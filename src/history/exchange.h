@@ -19,9 +19,10 @@
 int bats_history_export(FILE *out, const struct bats_past *past,
                         struct bats_error *err);
 
-/* Adds the export at `path`. Returns the number of new runs; BATS_EINPUT with
- * file, line and sentence. */
+/* Adds the file at `path`: an export, a joblog, or the output of sacct -P with
+ * headers. cluster: for a joblog; may be NULL. Returns the number of new runs;
+ * BATS_EINPUT with file, line and sentence. */
 int bats_history_import(struct bats_store *store, const char *path,
-                        struct bats_error *err);
+                        const char *cluster, struct bats_error *err);
 
 #endif

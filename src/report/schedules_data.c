@@ -1,4 +1,4 @@
-/* schedules for programs. See schedules.h. */
+/* schedules for programs, and the frontier. See schedules.h. */
 #include "report/schedules.h"
 
 #include <inttypes.h>
@@ -132,6 +132,51 @@ json_t *bats_schedules_json_list(const struct bats_estimator *e,
     return bats_json_whole(list, bad);
 }
 
+/* ---- the page ---- */
+
+#define POINTS 2000 /* of the frontier, at most */
+
+/* Every step-th schedule, with its machines in words. */
+static json_t *list_page(const struct bats_estimator *e,
+                         const struct bats_schedule *list, size_t n,
+                         size_t step)
+{
+    json_t *rows = json_array();
+    char held[4096];
+    for (size_t i = 0; i < n; i += step) {
+        json_t *row = bats_schedules_json(e, &list[i]);
+        bats_schedules_machines(held, sizeof held, e, &list[i]);
+        json_object_set_new(row, "held", bats_json_text(held));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+json_t *bats_schedules_page(const struct bats_estimator *e,
+                            const struct bats_schedule *offers,
+                            size_t n_offers,
+                            const struct bats_schedule *frontier, size_t n)
+{
+    json_t *clusters = json_array();
+    bats_money cheapest = n_offers > 0 ? offers[0].plan.cost : 0;
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        const struct bats_cluster *c = &e->clusters[i];
+        json_array_append_new(
+            clusters,
+            json_pack("{s:o, s:o, s:o, s:f}", "name", bats_json_text(c->name),
+                      "charge", bats_json_money(c->charge), "machines",
+                      c->max == UINT32_MAX ? json_null()
+                                           : json_integer(c->max),
+                      "mean_s", e->runtimes[i].mean / BATS_SECOND));
+    }
+    return json_pack(
+        "{s:I, s:o, s:o, s:o, s:f, s:o}", "n_tasks", (json_int_t)e->n_tasks,
+        "offers", list_page(e, offers, n_offers, 1), "frontier",
+        list_page(e, frontier, n, (n + POINTS - 1) / POINTS), "clusters",
+        clusters, "cheapest", (double)cheapest / BATS_UNIT, "currency",
+        bats_json_text(e->currency));
+}
+
 /* ---- the critical path ---- */
 
 #define PATH_SHOWN 10 /* of its tasks, and the last one */
@@ -148,28 +193,40 @@ static size_t find_fastest(const struct bats_estimator *e)
     return best;
 }
 
-void bats_schedules_print_path(FILE *out, const struct bats_estimator *e,
-                               const uint32_t *task, uint32_t n)
+const char *bats_schedules_path(char *text, size_t size,
+                                const struct bats_estimator *e,
+                                const uint32_t *task, uint32_t n)
 {
     size_t i = find_fastest(e);
-    char text[512];
+    text[0] = '\0';
     if (e->chain <= 0)
-        return;
-    snprintf(text, sizeof text, "\nCritical path: %s%s on %s",
+        return text;
+    snprintf(text, size, "Critical path: %s%s on %s",
              e->runtimes[i].is_guess ? BATS_WORDS_GUESS : "",
              bats_words_makespan(e->chain * e->runtimes[i].mean).s,
              e->clusters[i].name);
     if (n == 0)
-        bats_append(text, sizeof text, ".");
+        bats_append(text, size, ".");
     for (uint32_t k = 0; k < n; k++) {
         if (n > PATH_SHOWN + 1 && k >= PATH_SHOWN)
             k = n - 1;
-        bats_append(text, sizeof text, "%s%" PRIu32 "%s",
+        bats_append(text, size, "%s%" PRIu32 "%s",
                     k == 0                             ? ", tasks "
                     : k == n - 1 && n > PATH_SHOWN + 1 ? ", ..., "
                                                        : ", ",
                     task[k] + 1, k == n - 1 ? "." : "");
     }
+    return text;
+}
+
+void bats_schedules_print_path(FILE *out, const struct bats_estimator *e,
+                               const uint32_t *task, uint32_t n)
+{
+    char text[512];
+    bats_schedules_path(text, sizeof text, e, task, n);
+    if (text[0] == '\0')
+        return;
+    putc('\n', out);
     bats_words_wrap(out, text, 0, 0, 80);
 }
 
@@ -188,4 +245,109 @@ json_t *bats_schedules_path_json(const struct bats_estimator *e,
     return json_pack("{s:f, s:o, s:o}", "length_s",
                      e->chain * e->runtimes[i].mean / 1e6, "cluster",
                      bats_json_text(e->clusters[i].name), "tasks", list);
+}
+
+/* ---- the frontier ---- */
+
+static void print_text(FILE *out, const struct bats_estimator *e,
+                       const struct bats_schedule *list, size_t n)
+{
+    fprintf(out, "%12s  %8s  %7s  %s\n", "cost", "makespan", "windows",
+            "machines");
+    for (size_t k = 0; k < n; k++) {
+        const struct bats_schedule *s = &list[k];
+        char text[4096];
+        fprintf(out, "%12s  %8s  %7" PRId64 "  %s\n",
+                bats_words_amount(s->plan.cost).s,
+                bats_words_makespan(s->makespan.estimate).s, s->plan.windows,
+                bats_schedules_machines(text, sizeof text, e, s));
+    }
+}
+
+/* Machines of each cluster; where they are not all held for the same time, also
+ * their windows. */
+static void print_csv(FILE *out, const struct bats_estimator *e,
+                      const struct bats_schedule *list, size_t n)
+{
+    bool held = e->plans == BATS_PLANS_WINDOWS;
+    char windows[BATS_CLUSTER_NAME + 8];
+    fprintf(out, "cost,makespan_s,windows%s", held ? "" : ",price_per_window");
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        putc(',', out);
+        bats_words_put(out, BATS_ENCODE_CSV, e->clusters[i].name);
+        if (held) {
+            snprintf(windows, sizeof windows, "%s_windows",
+                     e->clusters[i].name);
+            putc(',', out);
+            bats_words_put(out, BATS_ENCODE_CSV, windows);
+        }
+    }
+    putc('\n', out);
+    for (size_t k = 0; k < n; k++) {
+        const struct bats_schedule *s = &list[k];
+        fputs(bats_words_amount(s->plan.cost).s, out);
+        fprintf(out, ",%.6f,%" PRId64, s->makespan.estimate / 1e6,
+                s->plan.windows);
+        if (!held)
+            fprintf(out, ",%s", bats_words_amount(s->plan.price).s);
+        for (size_t i = 0; i < e->n_clusters; i++) {
+            fprintf(out, ",%" PRIu32, s->plan.machines[i]);
+            if (held)
+                fprintf(out, ",%" PRId64,
+                        s->plan.machines[i] * s->held[i] + s->longer[i]);
+        }
+        putc('\n', out);
+    }
+}
+
+static json_t *point(const struct bats_estimator *e,
+                     const struct bats_schedule *s)
+{
+    json_t *object = json_pack(
+        "{s:o, s:f, s:I}", "cost", bats_json_money(s->plan.cost), "makespan_s",
+        s->makespan.estimate / 1e6, "windows", (json_int_t)s->plan.windows);
+    int bad = object == NULL;
+    if (!bad && e->plans != BATS_PLANS_WINDOWS)
+        bad |= json_object_set_new(object, "price_per_window",
+                                   bats_json_money(s->plan.price));
+    if (!bad)
+        bad |= json_object_set_new(object, "configuration",
+                                   configuration(e, s->plan.machines));
+    if (!bad && e->plans == BATS_PLANS_WINDOWS)
+        bad |= json_object_set_new(object, "machine_windows",
+                                   machine_windows(e, s));
+    return bats_json_whole(object, bad);
+}
+
+/* Prints point by point, because there may be many. */
+static int print_json(FILE *out, const struct bats_estimator *e,
+                      const struct bats_schedule *list, size_t n,
+                      bool complete)
+{
+    fprintf(out, "{\"complete\": %s, \"frontier\": [",
+            complete ? "true" : "false");
+    for (size_t k = 0; k < n; k++) {
+        json_t *object = point(e, &list[k]);
+        fputs(k > 0 ? ",\n" : "\n", out);
+        int bad = json_dumpf(object, out, BATS_JSON_SAFE);
+        json_decref(object);
+        if (bad != 0)
+            return -1;
+    }
+    fputs("\n]}\n", out);
+    return 0;
+}
+
+int bats_schedules_print_frontier(FILE *out, const struct bats_estimator *e,
+                                  const struct bats_schedule *schedules,
+                                  size_t n, bool complete,
+                                  enum bats_frontier_format format)
+{
+    if (format == BATS_FRONTIER_JSON)
+        return print_json(out, e, schedules, n, complete);
+    if (format == BATS_FRONTIER_CSV)
+        print_csv(out, e, schedules, n);
+    else
+        print_text(out, e, schedules, n);
+    return 0;
 }

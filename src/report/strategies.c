@@ -153,3 +153,20 @@ json_t *bats_strategies_json(const struct bats_strategies *s,
         "longest_queue", c->mean.longest_queue, "efficient", c->is_efficient,
         "best", marks_of(s, c, marks, sizeof marks));
 }
+
+json_t *bats_strategies_page(const struct bats_strategies *s)
+{
+    const struct bats_plays_model *m = s->model;
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n; i++) {
+        json_t *o = bats_strategies_json(s, &s->list[i]);
+        json_object_set_new(o, "static", json_boolean(i >= s->n_grid));
+        json_array_append_new(list, o);
+    }
+    return json_pack("{s:o, s:o, s:{s:i, s:i, s:i, s:f, s:b, s:i}}",
+                     "strategies", list, "currency",
+                     bats_json_text(s->currency), "plays", "each",
+                     (int)s->n_plays, "tasks", (int)m->n_tasks, "unreliable",
+                     (int)m->n_unreliable, "answer", m->gamma, "noticed",
+                     m->noticed > 0, "reliable", (int)m->n_reliable);
+}

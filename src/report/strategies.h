@@ -2,7 +2,7 @@
  * strategies: the table of time and cost of strategies (bats/strategy.h), for
  * people and for programs.
  *
- * Layer: report. Used by the verb frontier.
+ * Layer: report. Used by the verbs frontier and report.
  */
 #ifndef BATS_REPORT_STRATEGIES_H
 #define BATS_REPORT_STRATEGIES_H
@@ -27,6 +27,7 @@ enum bats_mark {
 
 struct bats_strategies {
     const char *name; /* of the pools' file */
+    const char *currency;
     const struct bats_plays_model *model;
     uint32_t n_plays;
     struct bats_candidate *list;
@@ -37,6 +38,10 @@ struct bats_strategies {
 
 void bats_strategies_print(FILE *out, const struct bats_strategies *s);
 void bats_strategies_print_csv(FILE *out, const struct bats_strategies *s);
+
+/* The members of a page about them (page.h): "strategies", "plays",
+ * "currency". To be decref'd; NULL: out of memory. */
+json_t *bats_strategies_page(const struct bats_strategies *s);
 
 json_t *bats_strategies_json(const struct bats_strategies *s,
                              const struct bats_candidate *candidate);

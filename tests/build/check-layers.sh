@@ -69,7 +69,7 @@ offences=$(
         owner["sqlite3.h"] = "sql record history"
         owner["hwloc.h"] = owner["pmix.h"] = "site"
         split("error units", u)
-        split("billing cluster goal lifetime plan tariff windows", p)
+        split("billing cluster goal lifetime plan frontier tariff windows", p)
         split("choice estimate factors interval prior regression sample stats", e)
         for (i in u)
             home["bats/" u[i] ".h"] = "util"

@@ -87,6 +87,28 @@ exits 5 'cannot be done in 3h; .* take 3h48m' plan $table32 --deadline 3h
 grep -q '^machines  slow 32, fast 32$' out
 ok 'a deadline: the cheapest schedule that meets it, else the earliest end, exit 5'
 
+# ---- the frontier ----
+
+# a: 4 tasks a window for 3; b: 12 for 10; 12 tasks. See test_frontier.c.
+ini '[cluster a]; ranks = 1; charge = 3' '[cluster b]; ranks = 2; charge = 10' \
+    >small.ini
+small() {
+    plan --tasks 12 --runtime a=15m,b=5m -c small.ini --frontier "$@"
+}
+small
+test "$(sed 1d out | xargs)" = '9 3h 3 a 1 10 1h 1 b 1 13 45m 1 a 1, b 1'
+small --csv
+printf '%s\n' cost,makespan_s,windows,price_per_window,a,b \
+    9,10800.000000,3,3,1,0 10,3600.000000,1,10,0,1 \
+    13,2700.000000,1,13,1,1 | cmp -s - out
+small --json
+jq -c '.complete, .frontier[]' out >points
+consists points true \
+    '{"cost":"9","makespan_s":10800,"windows":3,"price_per_window":"3","configuration":{"a":1,"b":0}}' \
+    '{"cost":"10","makespan_s":3600,"windows":1,"price_per_window":"10","configuration":{"a":0,"b":1}}' \
+    '{"cost":"13","makespan_s":2700,"windows":1,"price_per_window":"13","configuration":{"a":1,"b":1}}'
+ok 'the frontier, for people, as comma-separated values, and in JSON'
+
 # ---- a profile ----
 
 # 7 tasks on both clusters, fast = 10 s + slow / 2; 2 on slow alone: 9 of 40
@@ -187,6 +209,7 @@ refuses 'a profile says' profile.json --tasks 5
 refuses '--window needs --clusters' profile.json --window 5m
 refuses 'neither a duration' profile.json --deadline 25:00
 refuses 'needs --deadline' profile.json --minimize cost
+refuses '--csv needs --frontier' profile.json --csv
 refuses 'from 0.5 to 0.9999' profile.json --confidence 1
 ok 'missing, garbled and contradicting options and files are refused'
 
@@ -247,7 +270,9 @@ ok 'plan of a workflow shows its critical path, and no end that is sooner'
 graph --json
 test "$(jq -c .critical_path out)" = \
     '{"length_s":2160,"cluster":"fast","tasks":[1,2]}'
-ok 'in JSON, too'
+graph --html page
+grep -q 'Critical path: 36m on fast, tasks 1, 2\.' page
+ok 'in JSON and on the page, too'
 chain 40 true >chain.bag
 verb plan --tasks chain.bag --runtime slow=15m -c clusters.ini
 grep -q '^Critical path: 10h on slow, tasks 1, 2, .*, 10, \.\.\., 40\.$' out

@@ -44,6 +44,13 @@ plan $bag --json
 holds '.schedules | length >= 3 and all((.cost | tonumber) == ([.machine_windows[] |
     .machines * .windows * (if .cluster == "slow" then 3 else 12 end)] | add))' out
 ok 'in JSON, machine-windows add up to the cost'
+plan $bag --frontier --csv
+test "$(head -n 1 out)" = \
+    cost,makespan_s,windows,slow,slow_windows,fast,fast_windows
+test "$(awk -F, 'NR > 1 && ($1 != 3 * $5 + 12 * $7 || (NR > 2 &&
+    ($1 <= cost || $2 >= end))) { print } { cost = $1; end = $2 }' out)" = ''
+test "$(wc -l <out)" -gt 5
+ok 'the frontier as comma-separated values: each costs more and ends sooner'
 plan $bag --budget 800
 grep -Eq '^machines +(slow [0-9]+ for .*; )?fast 3[0-9] for 2' out
 grep -q '^cost  *[78][0-9][0-9] SU$' out

@@ -141,6 +141,46 @@ page classes.html 'select = [...document.querySelectorAll("select")].at(-1);
 consists out '"1,2"' '"3"' '"1,2,3"' '"2 cores, 1 GPU, 1.0 MiB"'
 ok 'tasks show class and needs, and those of a class can be listed alone'
 
+ini '[run]; currency = SU' '[cluster slow]; ranks = 1-32; charge = 3' \
+    '[cluster fast]; ranks = 33-64; charge = 12' >plan.ini
+bag='--tasks 1000 --runtime slow=15m,fast=4m -c plan.ini'
+"$BATS_MPI" plan $bag --html plan.html
+"$BATS_MPI" plan $bag --frontier --csv >frontier.csv
+rows plan.html
+test "$(grep -cE '^(slow|fast) [0-9]' shown)" -eq $(($(wc -l <frontier.csv) - 1))
+ini '[run]; policy = bats, rr; budget = 30; seeds = 1-10' \
+    '[bag]; tasks = 100; runtime = normal 15m 4m' \
+    '[cluster slow]; machines = 5; charge = 1' \
+    '[cluster fast]; machines = 5; charge = 4; speed = 3' >sim.ini
+"$BATS_MPI" simulate sim.ini --html sim.html
+rows sim.html
+grep -q '^30|rr|[0-9]* of 10|' shown
+ok 'plans and simulations are pages, too'
+
+for i in $(seq 60); do echo "@sleep $((1500 + 10 * i))s"; done >sixty
+ini '[run]; billing = use; currency = SU' \
+    '[cluster cheap]; ranks = 1-20; charge = 1; reliability = 0.8' \
+    'expected = 30m' \
+    '[cluster safe]; ranks = 21-22; charge = 34; expected = 30m' >pools.ini
+verb run -j 22 sixty -c pools.ini --policy expert --time-scale 10000
+"$BATS_MPI" frontier sixty --plays 5 --csv >strategies.csv
+"$BATS_MPI" frontier sixty --plays 5 --html strategies.html
+efficient=$(grep -c ',1,"[^"]*"$' strategies.csv)
+rows strategies.html
+test "$(grep -c '^N=' shown)" -eq "$efficient"
+test "$(grep -c '^[ACT]' shown)" -eq 6
+grep -q '|0.0|cheapest' shown
+ini '[run]; billing = use' \
+    '[cluster cheap]; ranks = 1-4; charge = 1; reliability = 0.7' \
+    '[cluster safe]; ranks = 5-6; charge = 30' >expert.ini
+for i in $(seq 12); do echo '@sleep 10m'; done >expert
+bats 7 expert -c expert.ini --policy expert --time-scale 2000 --seed 3
+reported expert
+grep -q '^N=.*fastest' shown
+rows bag.html
+expect 1 grep -q '^N=' shown
+ok 'strategies are a page, and a part of the page of a run that chose one'
+
 "$BATS_MPI" status --json bag >status.json
 press='(k, e = document.querySelector("canvas.gantt")) => e.dispatchEvent(
     new KeyboardEvent("keydown", { key: k, bubbles: true }))'
@@ -191,6 +231,14 @@ page same.html '[...document.querySelectorAll(".u-legend")].every(e =>
         document.querySelector("p.note").textContent)' >out
 consists out true true true '"1d14h40m,2h9m,37m30s,15m,1.23s"' true true
 ok 'charts have room for what was charged, and labels that differ'
+"$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=7m -c c.ini \
+    --html wide.html
+page wide.html 'u = charts[0][0]; data.frontier.length > 5 &&
+    data.frontier[0].makespan_s < 10 * data.frontier.at(-1).makespan_s &&
+    Math.min(...u.data[0]) === data.cheapest' >out
+grep -qx true out
+ok 'the chart of a plan begins at the cheapest offer'
+
 # The script alone, on figures whose answers are known.
 page bag.html 'enc = list => list.map(n => { let text = "";
         for (; n >= 32; n = Math.floor(n / 32)) text += digits[32 + n % 32];
@@ -315,6 +363,44 @@ page bag.html --dark 'getComputedStyle(document.body).backgroundColor' |
     grep -q 'rgb(20, 23, 26)'
 ok 'it fits a telephone and the dark'
 
+page plan.html 'n = data.frontier.length, data.frontier.map(s => s.cost).join()' \
+    '[b, d] = document.querySelectorAll("input[type=range]");
+    shown = () => document.querySelector("dl.facts").textContent;
+    b.value = 0; b.dispatchEvent(new Event("input"));
+    shown().includes("Bill" + data.frontier[0].cost + " SU") &&
+        +d.value === n - 1' \
+    'd.value = 0; d.dispatchEvent(new Event("input"));
+    shown().includes("Bill" + data.frontier[n - 1].cost + " SU") &&
+        shown().includes(data.frontier[n - 1].held) && +b.value === n - 1' >out
+tail -n 2 out | grep -cx true | grep -qx 2
+allocation_profile >known.json
+"$BATS_MPI" plan known.json --html known.html
+page known.html 'b = document.querySelector("input[type=range]");
+    data.frontier.every((s, i) => { b.value = i;
+        b.dispatchEvent(new Event("input"));
+        return document.querySelector("pre").textContent ===
+            "bats-mpi run bag --profile known.json --budget " + s.cost_high; })' \
+    | grep -qx true
+page strategies.html --dark 'd = document; w = d.querySelector("input");
+    shown = v => { w.value = v; w.dispatchEvent(new Event("input"));
+        return d.querySelector("dl.facts").textContent + d.querySelector("pre")
+            .textContent; };
+    s = data.strategies.filter(s => s.efficient); least = key => s.reduce((a, b) =>
+        key(b) < key(a) ? b : a).strategy; s.length' \
+    'shown(0).includes("cheapest") && shown(0).endsWith(least(s => s.cost))' \
+    'shown(100).includes("fastest") &&
+        shown(100).endsWith(least(s => s.makespan_s))' \
+    'shown(50).includes("makespan x cost") &&
+        shown(50).endsWith(least(s => s.makespan_s * s.cost))' >out
+printf '%s\n' "$efficient" true true true | cmp - out
+page expert.html 'd = document.querySelector("#strategies input"); d.max' \
+    'document.querySelectorAll("#strategies .uplot").length' >out
+printf '%s\n' '"100"' 1 | cmp - out
+page sim.html --dark 'data.groups.length' \
+    'document.querySelectorAll(".uplot").length' \
+    'data.groups.every(g => g.cost.length === 101 &&
+        g.cost.every((c, i) => c <= 30 && (i === 0 || g.cost[i - 1] <= c)))' >out
+printf '%s\n' 2 2 true | cmp - out
 page sweep.html 'Math.max(...data.machines[0].held)' \
     's = document.querySelector("select"); s.value = "=word";
     s.dispatchEvent(new Event("change"));
@@ -334,18 +420,19 @@ page sweep.html 'Math.max(...data.machines[0].held)' \
         Math.abs(cells[0] + cells[1] - total) < total / 100' >out
 consists out 2 '"state,runtime,cluster,n,word"' '"a<b   c"' 2 \
     '"4 of 1,1,3,3"' '"0,0,1,1 1"' true
-ok 'what took how long, and cost what, is drawn by parameter'
+ok 'the sliders of a plan and of strategies and the curves of a simulation work'
 
 # The rules of accessibility as axe has them, which only npm has.
 if command -v npm >/dev/null &&
     timeout 60 npm pack --silent axe-core@4 >/dev/null 2>&1; then
     tar -xzf axe-core-*.tgz package/axe.min.js
-    for name in 'bag.html --dark' bag.html graph.mf.html sweep.html; do
+    for name in 'bag.html --dark' bag.html graph.mf.html sweep.html plan.html \
+        sim.html expert.html 'strategies.html --dark'; do
         page $name @package/axe.min.js \
             'axe.run().then(r => r.violations.map(v => v.id + " " +
                 v.nodes[0].html))' | tail -n 1 >>found
     done
-    yes '[]' | head -n 4 | cmp - found
+    yes '[]' | head -n 8 | cmp - found
     ok 'axe finds nothing'
 else
     echo '# NOT TESTED: axe, for npm does not give it' >&2

@@ -184,8 +184,16 @@ sums_of() {
 sums_of '30 + 2 * n' >line.json
 sums_of '40 + n * 7919 % 41' >noise.json
 printf '#!/bin/sh\n#BATS parameter n integer select anyof 10 300 60\n' >sweep.sh
+points='sweep.sh --clusters clusters.ini --points'
 imports <(sed "s/fit --n/sh sweep.sh/" line.json) script.db
-# 30 + 2 n on fast.
+# 30 + 2 n on fast, which charges 3 an hour.
+verb plan $points --history script.db
+cut -f1,4,5 out | diff - <(printf '%s\t%s\t%s\n' task fast_s fast_cost \
+    1 50 0.04167 2 630 0.525 3 150 0.125)
+# Two tasks of 2 of 5 cores share a machine.
+sed '/^.cluster fast/a machine = node\nslots = 5' clusters.ini >nodes.ini
+verb plan sweep.sh --clusters nodes.ini --points --cores 2 --history script.db
+cut -f5 out | diff - <(printf '%s\n' fast_cost 0.02083 0.2625 0.0625)
 plan sweep.sh --history script.db
 grep -q '^from 1 earlier bag: 4m36s, ' out # (50 + 630 + 150) / 3
 imports <(sed "s/fit --n/true --n/" line.json) true.db
@@ -193,10 +201,12 @@ bats 2 --order longest --history true.db --no-record --joblog order.log \
     --header : -- true --n {n} ::: n 10 300 60
 test "$(sed 1d order.log | cut -f1 | xargs)" = '2 3 1'
 imports <(sed "s/fit --n/sh sweep.sh/" noise.json) noise.db
-plan sweep.sh --history noise.db
-grep -q '^from 1 earlier bag: ' out
-expect 1 grep -q '^from 1 earlier bag: 4m36s, ' out
-ok 'a sweep is expected by its numbers, if they explain runtimes'
+verb plan $points --history noise.db
+test "$(sed 1d out | cut -f4 | sort -u | wc -l)" = 1
+exits 2 'the history knows nothing of these tasks' verb plan $points --history none.db
+exits 2 '--points needs a bag' \
+    verb plan --tasks 5 --clusters clusters.ini --points
+ok 'each point of a sweep is priced, if its numbers explain runtimes'
 
 # Fast does 3 times as much for twice the money: known, none of slow is used.
 ini '[run]; window = 60m; policy = bats; budget = 40' \
@@ -213,10 +223,11 @@ exits 2 'nowhere.db: there is no such history' \
 ok 'a simulation believes a history'
 
 printf '@once true --%s\n' short long >mixed
-printf '{"run": "mixed", "ended_s": 1700000009, "kind": "true %s", "cluster": "all",
-    "tasks": 1, "sum_s": %d, "p10_s": %d, "p50_s": %d, "p90_s": %d}\n' \
-    --short 1 1 1 1 --long 9 9 9 9 | paste -d '' - - >line.mixed
-imports line.mixed m.db
+printf '%s\n' 'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand' \
+    '1\tn\t1700000000\t1\t0\t0\t0\t0\ttrue --short' \
+    '2\tn\t1700000000\t9\t0\t0\t0\t0\ttrue --long' |
+    sed 's/\\t/\t/g' >log.mixed
+imports log.mixed m.db --cluster all
 longest='mixed --order longest --no-record --joblog order.log'
 bats 2 $longest --history m.db
 expect 1 grep -q 'runtimes are known' err

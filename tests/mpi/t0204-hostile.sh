@@ -125,7 +125,7 @@ print encode_json({ bats_profile => 1, bag => { name => "-$text",
     done => [[1, 3]], failed => [] });
 PERL
 perl profile.pl "$lines" >profile
-for form in '' --json; do
+for form in '' --json --frontier '--frontier --csv'; do
     verb plan profile $form
     clean out
 done

@@ -413,9 +413,9 @@ TEST_IN_STORE(an_export_is_imported_once)
     FILE *out = fopen(other, "w");
     assert_ok(bats_history_export(out, &past, &err));
     fclose(out);
-    assert_ok(bats_history_import(store, other, &err));
+    assert_ok(bats_history_import(store, other, NULL, &err));
     assert_int_equal(bats_store_forget(store, NULL, &err), 4);
-    assert_int_equal(bats_history_import(store, other, &err), 2);
+    assert_int_equal(bats_history_import(store, other, NULL, &err), 2);
     read_past();
     assert_int_equal(past.n_rows, 4);
     for (size_t i = 0; i < past.n_rows; i++) {
@@ -430,11 +430,59 @@ TEST_IN_STORE(an_export_is_imported_once)
     bats_store_release(&before);
     assert_string_equal(past.kinds[past.rows[0].kind], "sim \"x\"");
     write_file(other, "{\"run\": \"x\", \"kind\": \"sim\"}\n");
-    assert_int_equal(bats_history_import(store, other, &err),
+    assert_int_equal(bats_history_import(store, other, NULL, &err),
                      BATS_EINPUT);
     assert_non_null(strstr(err.text, "/other:1: "));
+}
+
+/* The row of this kind and cluster. */
+static struct bats_past_row row_of(const char *kind, const char *cluster)
+{
+    struct bats_past_row row = {.bags = 0};
+    read_past();
+    for (size_t i = 0; i < past.n_rows; i++)
+        if (strcmp(past.kinds[past.rows[i].kind], kind) == 0 &&
+            strcmp(past.places[past.rows[i].place].name, cluster) == 0)
+            row = past.rows[i];
+    return row;
+}
+
+TEST_IN_STORE(a_joblog_is_imported)
+{
+    write_file(other,
+               "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval"
+               "\tSignal\tCommand\n"
+               "1\tnode-7.site\t1700000000.5\t     4.0\t0\t0\t0\t0\tsim 1\n"
+               "2\tnode-12.site\t1700000100.5\t     6.0\t0\t0\t0\t0\tsim 2\n"
+               "3\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t1\t0\tsim 3\n"
+               "4\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t0\t9\tsim 4\n");
+    assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
+    assert_ok(bats_history_import(store, other, NULL, &err));
+    struct bats_past_row row = row_of("sim", "node");
+    assert_int_equal(row.moments.tasks, 2);
+    assert_near(row.moments.sum, 10, 1e-9);
+    assert_int_equal(row.ended_s, 1700000106);
+}
+
+TEST_IN_STORE(the_accounting_of_slurm_is_imported)
+{
+    write_file(other, "JobIDRaw|JobName|Partition|ElapsedRaw|State|End\n"
+                      "7|align|fast|30|COMPLETED|2026-11-20T10:00:00\n"
+                      "7.batch|batch||30|COMPLETED|2026-11-20T10:00:00\n"
+                      "8|align|fast|50|COMPLETED|2026-11-20T11:00:00\n"
+                      "9|align|fast|999|FAILED|2026-11-20T12:00:00\n");
+    assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
+    struct bats_past_row row = row_of("align", "fast");
+    assert_int_equal(row.moments.tasks, 2);
+    assert_near(row.moments.sum, 80, 1e-9);
+    assert_int_equal(row.month, 202611);
+    write_file(other, "JobIDRaw|JobName|Partition|Elapsed|State|End\n");
+    assert_int_equal(bats_history_import(store, other, NULL, &err),
+                     BATS_EINPUT);
+    assert_non_null(strstr(err.text, "no column ElapsedRaw"));
     write_file(other, "something else\n");
-    assert_int_equal(bats_history_import(store, other, &err), BATS_EINPUT);
+    assert_int_equal(bats_history_import(store, other, NULL, &err),
+                     BATS_EINPUT);
 }
 
 /* ---- what is believed ---- */

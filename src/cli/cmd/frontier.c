@@ -11,7 +11,7 @@
 #include "bats/strategy.h"
 #include "cli/cli.h"
 #include "cli/look.h"
-#include "report/strategies.h"
+#include "report/page.h"
 
 #define PLAYS 100
 
@@ -140,19 +140,20 @@ static void choose(const struct bats_settings *set, struct bats_strategies *s)
                  set->utility);
 }
 
-/* Plays the grid and the static strategies, and marks the best ones. */
-static void find(const struct bats_settings *set,
-                 const struct bats_pools *pools, struct bats_strategies *s)
+void bats_frontier_find(const struct bats_settings *set,
+                        const struct bats_pools *pools, const char *name,
+                        uint32_t n_plays, struct bats_strategies *s)
 {
     const struct bats_plays_model *m = &pools->model;
     struct bats_plays *plays;
     *s = (struct bats_strategies){
-        .name = set->words[0],
+        .name = name,
+        .currency = pools->currency,
         .model = m,
-        .n_plays = set->plays > 0 ? set->plays : PLAYS,
+        .n_plays = n_plays,
         .list = bats_have(calloc(BATS_CANDIDATES_MAX, sizeof *s->list))};
     bats_must(bats_plays_create(
-        m, s->n_plays,
+        m, n_plays,
         bats_settings_given(set, "seed") ? set->run.engine.seed : 1, &plays,
         &bats_why));
     s->n_grid = s->n = bats_candidates_grid(m->n_unreliable, m->n_reliable,
@@ -171,6 +172,16 @@ static void find(const struct bats_settings *set,
 
 /* ---- the verb ---- */
 
+static int write_page(void *context, FILE *out, struct bats_error *err)
+{
+    const struct bats_strategies *s = context;
+    json_t *data = bats_strategies_page(s);
+    json_object_set_new(data, "kind", json_string("strategies"));
+    json_object_set_new(data, "title",
+                        json_sprintf("Frontier of %s", s->name));
+    return bats_page_write(out, data, NULL, NULL, err);
+}
+
 static void print(const struct bats_settings *set, struct bats_strategies *s)
 {
     if (set->csv)
@@ -178,6 +189,8 @@ static void print(const struct bats_settings *set, struct bats_strategies *s)
     else if (set->json)
         for (size_t i = 0; i < s->n; i++)
             bats_look_json(bats_strategies_json(s, &s->list[i]), 0);
+    else if (set->html != NULL)
+        bats_look_write(set->html, write_page, s);
     else
         bats_strategies_print(stdout, s);
     bats_must(bats_flush(&bats_why));
@@ -192,7 +205,8 @@ int cmd_frontier(struct bats_look *l)
         bats_die(BATS_EINPUT,
                  "--deadline: a frontier has no clock: give a duration");
     bats_must(bats_pools_of_record(l->view, set->online, &pools, &bats_why));
-    find(set, &pools, &s);
+    bats_frontier_find(set, &pools, set->words[0],
+                       set->plays > 0 ? set->plays : PLAYS, &s);
     print(set, &s);
     if (s.asked[BATS_MARK_BUDGET] && s.best[BATS_MARK_BUDGET] == s.n)
         bats_die(BATS_EBUDGET, "no strategy is within the budget");

@@ -110,7 +110,7 @@ static void import(const struct bats_settings *set, struct bats_store *store)
         is_database(path)
             ? bats_past_add_record(store, path, set->history != NULL,
                                    &bats_why)
-            : bats_history_import(store, path, &bats_why));
+            : bats_history_import(store, path, set->cluster, &bats_why));
     printf("%s added\n", bats_words_count((uint64_t)n, "bag").s);
 }
 

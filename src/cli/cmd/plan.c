@@ -14,6 +14,7 @@
 #include "input/bagfile.h"
 #include "input/clusters_file.h"
 #include "input/workflow/workflow.h"
+#include "report/page.h"
 #include "report/progress.h"
 #include "report/schedules.h"
 #include "report/words.h"
@@ -75,6 +76,10 @@ int cmd_plan_check(struct bats_settings *set, struct bats_error *err)
                                 "window is charged differently");
     if (missing)
         return bats_refuse(err, "plan needs %s", missing);
+    if (set->points && !is_bag(set->tasks))
+        return bats_refuse(err, "--points needs a bag");
+    if (set->csv && !set->frontier)
+        return bats_refuse(err, "--csv needs --frontier");
     return 0;
 }
 
@@ -154,6 +159,55 @@ static void print_text(const struct answer *a)
         printf("\n%s", a->sizes.bytes);
 }
 
+static void print_frontier(const struct answer *a)
+{
+    struct bats_schedule *schedules;
+    size_t n;
+    bool complete;
+    bats_must(
+        bats_estimate_frontier(a->e, &schedules, &n, &complete, &bats_why));
+    if (!complete)
+        bats_tell("the frontier is too long: only a part of it is shown");
+    if (bats_schedules_print_frontier(stdout, a->e, schedules, n, complete,
+                                      a->set->json  ? BATS_FRONTIER_JSON
+                                      : a->set->csv ? BATS_FRONTIER_CSV
+                                                    : BATS_FRONTIER_TEXT) < 0)
+        bats_have(NULL);
+    free(schedules);
+}
+
+/* ---- the page ---- */
+
+static int write_page(void *data, FILE *out, struct bats_error *err)
+{
+    return bats_page_write(out, data, NULL, NULL, err);
+}
+
+static void print_page(const struct answer *a)
+{
+    const struct bats_profile *p = &a->profile;
+    const char *profile = a->set->words[0];
+    struct bats_schedule *frontier;
+    char path[512];
+    size_t n;
+    bool complete;
+    bats_must(
+        bats_estimate_frontier(a->e, &frontier, &n, &complete, &bats_why));
+    bats_schedules_path(path, sizeof path, a->e, p->path.task, p->path.n);
+    json_t *data =
+        bats_schedules_page(a->e, a->offers, a->n_offers, frontier, n);
+    json_t *more =
+        json_pack("{s:s, s:o, s:b, s:o, s:o, s:o}", "kind", "plan", "title",
+                  json_sprintf("Plan of %s",
+                               profile != NULL ? profile : a->set->clusters),
+                  "complete", complete, "path", bats_json_text(path),
+                  "profile", bats_json_text(profile), "bag",
+                  bats_json_text(profile != NULL ? p->bag_name : NULL));
+    json_object_update_new(data, more);
+    bats_look_write(a->set->html, write_page, data);
+    free(frontier);
+}
+
 /* ---- making it ---- */
 
 /* Chooses the cheapest schedule by the deadline, or the fastest within the
@@ -200,7 +254,11 @@ static void estimate(struct answer *a)
 
 static void print(const struct answer *a)
 {
-    if (a->set->json)
+    if (a->set->html != NULL)
+        print_page(a);
+    else if (a->set->frontier)
+        print_frontier(a);
+    else if (a->set->json)
         print_json(a);
     else
         print_text(a);
@@ -253,6 +311,10 @@ static void ask_history(struct answer *a, const struct bats_bagfile *bag)
         clusters[i] = a->file->sections[i].model.cluster;
     bats_learner_expect(past, clusters, a->file->n_sections);
     bats_learner_sizes(past, a->file, factor, &a->sizes);
+    if (set->points && !past->believes)
+        bats_die(BATS_EINPUT, "the history knows nothing of these tasks");
+    if (set->points)
+        bats_learner_list(stdout, past, a->file);
 }
 
 /* Counts the tasks (--tasks N, or a bag), and reads their dependencies. */
@@ -299,6 +361,8 @@ static void answer(struct answer *a)
         bats_must(bats_profile_load(set->words[0], &a->profile, &bats_why));
     else
         n_tasks = count_tasks(a);
+    if (set->points)
+        return;
     if (set->words[0] && bats_profile_left(&a->profile) == 0) {
         puts("every task has been run");
         return;

@@ -213,6 +213,15 @@ const countAxis = label => ({ ...axis(amount, label, 60), space: 30, incrs: [1, 
 const plainScale = { x: { time: false }, y: { range: (u, low, high) =>
     [0, high > 0 ? high * 1.06 : 1] } };
 
+/* An axis of time where each length is a factor, not a sum. */
+const factorAxis = label => ({ ...axis(duration, label, 80),
+    filter: (u, splits) => splits,
+    splits: (u, i, low, high) => {
+        const all = steps.filter(s => s >= low && s <= high);
+        const every = Math.ceil(all.length / 6);
+        return all.filter((s, k) => k % every === 0);
+    } });
+
 const dots = (label, stroke, size, format) => ({ label, stroke,
     paths: () => null, points: { show: true, size, fill: stroke },
     value: (u, v) => v == null ? "-" : format(v) });

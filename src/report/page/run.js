@@ -523,6 +523,8 @@ function writeRun() {
     writeCauses();
     writeDecisions();
     writeMachines();
+    if (data.strategies)
+        writeStrategies();
     drawGantt(section("Gantt chart", "gantt"));
     drawRuntimes(section("Runtimes", "runtimes"));
     writeGraph();

@@ -1,0 +1,253 @@
+/* frontier: against brute force, by hand, and on large instances. */
+#include <gsl/gsl_rng.h>
+#include <math.h>
+
+#include "bats/frontier.h"
+#include "helpers/test.h"
+
+#define UNITS(x) ((bats_money)((x)*1000000LL))
+#define INSTANCES 2000
+#define EQUAL 1e-9
+
+/* ---- brute force: the definition in frontier.h, word by word ---- */
+
+struct configuration {
+    uint32_t machines[4];
+    bats_money cost;
+    double rate;
+};
+
+static bool advance(uint32_t *machines, const struct bats_plan_item *items,
+                    size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (machines[i] < items[i].max && items[i].rate > 0) {
+            machines[i]++;
+            return true;
+        }
+        machines[i] = 0;
+    }
+    return false;
+}
+
+/* All configurations, into a block of the caller's. */
+static size_t enumerate(const struct bats_plan_item *items,
+                        const double *task_windows, size_t n, uint64_t n_tasks,
+                        struct configuration **all)
+{
+    struct configuration c = {.cost = 0};
+    size_t count = 0, capacity = 0;
+    *all = NULL;
+    while (advance(c.machines, items, n)) {
+        bats_money price = 0;
+        double longest = 1;
+        c.rate = 0;
+        for (size_t i = 0; i < n; i++) {
+            c.rate += c.machines[i] * items[i].rate;
+            price += c.machines[i] * items[i].charge;
+            if (c.machines[i] > 0)
+                longest = fmax(longest, ceil(task_windows[i]));
+        }
+        double windows = ceil((double)n_tasks / c.rate * (1 - EQUAL));
+        c.cost = (bats_money)fmax(windows, longest) * price;
+        if (count == capacity) {
+            capacity = capacity ? 2 * capacity : 256;
+            *all = realloc(*all, capacity * sizeof **all);
+        }
+        (*all)[count++] = c;
+    }
+    return count;
+}
+
+static void draw_items(gsl_rng *rng, size_t n, struct bats_plan_item *items,
+                       double *task_windows)
+{
+    static const double charges[] = {3, 12, 9, 0.085, 0.17, 0.34, 1, 0.5};
+    static const double minutes[] = {15, 3.75, 5, 7, 3.5, 30, 90, 145};
+    unsigned long kind = gsl_rng_uniform_int(rng, 3);
+    for (size_t i = 0; i < n; i++) {
+        double charge = charges[gsl_rng_uniform_int(rng, 8)];
+        task_windows[i] = minutes[gsl_rng_uniform_int(rng, 8)] / 60;
+        if (kind == 1) {
+            charge = ceil(gsl_rng_uniform(rng) * 5e6) / 1e6;
+            task_windows[i] = 0.02 + 2.5 * gsl_rng_uniform(rng);
+        } else if (kind == 2) {
+            task_windows[i] = 0.5 / charge;
+        }
+        items[i] = (struct bats_plan_item){
+            .rate = 1 / task_windows[i],
+            .charge = (bats_money)llround(charge * 1e6),
+            .max = (uint32_t)gsl_rng_uniform_int(rng, n > 3 ? 5 : 9)};
+        if (gsl_rng_uniform_int(rng, 20) == 0)
+            items[i].charge = 0;
+        if (gsl_rng_uniform_int(rng, 20) == 0)
+            items[i].rate = 0;
+    }
+}
+
+static void draw_large(gsl_rng *rng, size_t n, uint32_t max, double digits,
+                       struct bats_plan_item *items, double *task_windows)
+{
+    for (size_t i = 0; i < n; i++) {
+        double charge =
+            ceil((0.05 + 3 * gsl_rng_uniform(rng)) * digits) / digits;
+        items[i] = (struct bats_plan_item){
+            .rate = charge * 10 * (0.7 + 0.6 * gsl_rng_uniform(rng)),
+            .charge = (bats_money)llround(charge * 1e6),
+            .max = max};
+        task_windows[i] = 1 / items[i].rate;
+    }
+}
+
+static int fastest_first(const void *a, const void *b)
+{
+    const struct configuration *c = a, *d = b;
+    if (c->rate < d->rate || c->rate > d->rate)
+        return c->rate > d->rate ? -1 : 1;
+    return c->cost < d->cost ? -1 : c->cost > d->cost;
+}
+
+/* Leaves what is cheaper than all that is faster: the frontier. */
+static size_t sift(struct configuration *all, size_t n)
+{
+    size_t m = 0;
+    if (n > 0)
+        qsort(all, n, sizeof *all, fastest_first);
+    for (size_t i = 0; i < n; i++) {
+        if (m > 0 && all[i].cost >= all[m - 1].cost)
+            continue;
+        while (m > 0 && all[i].rate >= all[m - 1].rate * (1 - EQUAL))
+            m--;
+        all[m++] = all[i];
+    }
+    return m;
+}
+
+struct totals {
+    size_t points, complete, long_ones; /* cheapest plans of several windows */
+};
+
+/* Every point of the frontier is one of all, ascending, and none is missing,
+ * if they are no selection. */
+static void check_frontier(struct totals *t,
+                           const struct bats_plan_item *items,
+                           const double *task_windows, size_t n,
+                           uint64_t n_tasks)
+{
+    struct bats_frontier f;
+    struct configuration *all;
+    size_t n_all = enumerate(items, task_windows, n, n_tasks, &all);
+    n_all = sift(all, n_all);
+    assert_ok(bats_frontier_init(&f, items, task_windows, n, n_tasks, &err));
+    t->points += f.n;
+    t->complete += f.complete;
+    t->long_ones += f.n > 0 && f.plans[0].windows > 1;
+    if (f.complete)
+        assert_int_equal(f.n, n_all);
+    else
+        assert_true(n_all > 1000 && f.n >= 50);
+    for (size_t p = 0, i = n_all; p < f.n; p++) {
+        const struct bats_plan *plan = &f.plans[p];
+        while (i > 0 && all[i - 1].cost < plan->cost)
+            i--;
+        assert_true(i > 0);
+        assert_int_equal(plan->cost, all[i - 1].cost);
+        assert_int_equal(plan->cost, plan->price * plan->windows);
+        assert_true(fabs(plan->rate - all[i - 1].rate) <=
+                    2 * EQUAL * all[i - 1].rate);
+        double rate = 0;
+        for (size_t k = 0; k < n; k++)
+            rate += plan->machines[k] * items[k].rate;
+        assert_true(fabs(rate - plan->rate) <= 1e-12 * rate);
+        assert_true(p == 0 || (plan->cost > plan[-1].cost &&
+                               plan->rate > plan[-1].rate));
+    }
+    bats_frontier_release(&f);
+    free(all);
+}
+
+TEST(frontiers_equal_brute_force)
+{
+    static const uint32_t max[] = {0, 0, 150, 30, 12};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct totals small = {0}, large = {0};
+    struct bats_plan_item items[4];
+    double task_windows[4];
+    gsl_rng_set(rng, 20100914);
+    for (int run = 0; run < INSTANCES; run++) {
+        size_t n = 1 + gsl_rng_uniform_int(rng, 4);
+        draw_items(rng, n, items, task_windows);
+        check_frontier(&small, items, task_windows, n,
+                       1 + gsl_rng_uniform_int(rng, 200));
+    }
+    gsl_rng_set(rng, 3);
+    for (int run = 0; run < 200; run++) { /* large enough to be pruned */
+        size_t n = 2 + gsl_rng_uniform_int(rng, 3);
+        uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 20000);
+        double digits = gsl_rng_uniform_int(rng, 2) ? 1e2 : 1e6;
+        draw_large(rng, n, max[n], digits, items, task_windows);
+        check_frontier(&large, items, task_windows, n, n_tasks);
+    }
+    assert_int_equal(small.complete, INSTANCES);
+    assert_true(small.points > 5 * INSTANCES);
+    assert_true(small.long_ones > INSTANCES / 2);
+    assert_true(large.points > 20 * 200);
+    assert_true(large.complete > 100 && large.complete < 200);
+    gsl_rng_free(rng);
+}
+
+/* 12 tasks; a: 4 tasks a window for 3, one machine; b: 12 for 10, one. a needs
+ * 3 windows (9), b one (10), both together 12 / 16 of one (13). */
+TEST(a_small_frontier_is_as_by_hand)
+{
+    const struct bats_plan_item items[] = {{4, UNITS(3), 1},
+                                           {12, UNITS(10), 1}};
+    const double task_windows[] = {0.25, 1.0 / 12};
+    struct bats_frontier f;
+    assert_ok(bats_frontier_init(&f, items, task_windows, 2, 12, &err));
+    assert_int_equal(f.n, 3);
+    assert_int_equal(f.plans[0].cost, UNITS(9));
+    assert_int_equal(f.plans[0].windows, 3);
+    assert_int_equal(f.plans[1].cost, UNITS(10));
+    assert_int_equal(f.plans[2].cost, UNITS(13));
+    assert_int_equal(f.plans[2].windows, 1);
+    assert_int_equal(f.plans[2].machines[0], 1);
+    assert_int_equal(f.plans[2].machines[1], 1);
+    bats_frontier_release(&f);
+    const struct bats_plan_item unknown = {0, UNITS(3), 5};
+    assert_ok(bats_frontier_init(&f, &unknown, task_windows, 1, 12, &err));
+    assert_int_equal(f.n, 0);
+    bats_frontier_release(&f);
+}
+
+TEST(a_frontier_beyond_reading_is_thinned_out)
+{
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct bats_plan_item items[32];
+    double task_windows[32];
+    struct bats_frontier f;
+    gsl_rng_set(rng, 1);
+    draw_large(rng, 32, 16384, 1e6, items, task_windows);
+    assert_ok(
+        bats_frontier_init(&f, items, task_windows, 32, 100000000, &err));
+    assert_false(f.complete);
+    assert_true(f.n >= 50 && f.n <= 1000);
+    for (size_t p = 1; p < f.n; p++) {
+        assert_true(f.plans[p].cost > f.plans[p - 1].cost);
+        assert_true(f.plans[p].rate > f.plans[p - 1].rate);
+    }
+    bats_frontier_release(&f);
+    gsl_rng_free(rng);
+}
+
+TEST(bad_input_is_refused)
+{
+    struct bats_plan_item items[] = {{4, -1, 3}};
+    const double task_windows[] = {0.25};
+    struct bats_frontier f = {.n = 77};
+    assert_int_equal(bats_frontier_init(&f, items, task_windows, 1, 12, NULL),
+                     BATS_EINPUT);
+    assert_int_equal(f.n, 77);
+}
+
+TEST_MAIN(NULL, NULL)
