@@ -20,6 +20,9 @@ struct job {
     bool marked;
     uint32_t cluster;
 };
+#define JOB(k, l, r) {.kind = k, .left = l, .runs = r}
+#define MARKED(k, l, r) {.kind = k, .left = l, .runs = r, .marked = true}
+#define SECOND(k, l, r) {.kind = k, .left = l, .runs = r, .cluster = 1}
 
 struct row {
     const char *name;
@@ -147,59 +150,59 @@ static const struct row rows[] = {
     {"of an unknown task: a third of a share", pays_job, 0, {{0}}, {{0}},
      (10 + 3 + 5) * 30 / 29.0},
     {"and one more task of each other job", pays_job, 0, KNOWN,
-     {{HELD, 60, IDLE}}, 37 + 27 * 1.5 - 65},
-    {"also of one that works", pays_job, 0, KNOWN, {{HELD, 60, 10}},
+     {JOB(HELD, 60, IDLE)}, 37 + 27 * 1.5 - 65},
+    {"also of one that works", pays_job, 0, KNOWN, {JOB(HELD, 60, 10)},
      37 + 27 * 1.5 - 65},
     {"or what it needs, if that is more", pays_job, 0, KNOWN,
-     {{HELD, 60, 30}}, 37 + (23 + 5) * 1.5 - 65},
-    {"and those that wait", pays_job, 0, KNOWN, {{ASKED, 70, IDLE}},
+     {JOB(HELD, 60, 30)}, 37 + (23 + 5) * 1.5 - 65},
+    {"and those that wait", pays_job, 0, KNOWN, {JOB(ASKED, 70, IDLE)},
      37 + 27 * 1.5 - 75},
     {"a marked job needs its task's end", pays_job, 0, KNOWN,
-     {{HELD, 12, 10, true}}, 37 + (12 + 5) * 1.5 - 17},
-    {"or nothing", pays_job, 0, KNOWN, {{HELD, 12, IDLE, true}}, 37 - 17},
-    {"equal runtimes need less", pays_job, 0, {{20, 20}}, {{HELD, 12, 10}},
+     {MARKED(HELD, 12, 10)}, 37 + (12 + 5) * 1.5 - 17},
+    {"or nothing", pays_job, 0, KNOWN, {MARKED(HELD, 12, IDLE)}, 37 - 17},
+    {"equal runtimes need less", pays_job, 0, {{20, 20}}, {JOB(HELD, 12, 10)},
      37 + 27 * (4 / 3.0) - 17},
     {"different ones more: 1/3 (.5 2 + .5 2^.5)", pays_job, 0, {{10, 30}},
-     {{HELD, 12, 10}},
+     {JOB(HELD, 12, 10)},
      10 + 23 + 5 + (23 + 5) * (4 / 3.0 + sqrt(0.5) / 3) - 17},
     {"a dear job, at twice the price", pays_job, 1, {{0}, {20}}, {{0}}, 74},
     {"a dear task may cost its share", pays_job, 1, {{20}, {20}},
-     {{HELD, 60, 10}}, 400 - 165},
+     {JOB(HELD, 60, 10)}, 400 - 165},
     {"more if nobody works for less", pays_job, 1, {{20}, {20}},
-     {{HELD, 60, 10, true}}, 74 + 17 * 1.5 - 65},
+     {MARKED(HELD, 60, 10)}, 74 + 17 * 1.5 - 65},
     {"a task begins in its lease", width_pays_task, 0, KNOWN,
-     {{HELD, 60, IDLE}}, 0},
+     {JOB(HELD, 60, IDLE)}, 0},
     {"its lease can be prolonged", width_pays_task, 0, KNOWN,
-     {{HELD, 10, IDLE}, {HELD, 60, IDLE}}, 22 - 10},
-    {"beside another one, too", width_pays_task, 0, KNOWN, {{HELD, 22, 10}},
+     {JOB(HELD, 10, IDLE), JOB(HELD, 60, IDLE)}, 22 - 10},
+    {"beside another one, too", width_pays_task, 0, KNOWN, {JOB(HELD, 22, 10)},
      0},
-    {"with an end", width_pays_task, 0, KNOWN, {{HELD, 22, IDLE, false, 0}, {HELD, 0, 10}},
+    {"with an end", width_pays_task, 0, KNOWN, {JOB(HELD, 22, IDLE), JOB(HELD, 0, 10)},
      27 + 17 * 1.5 - 27 - 5},
     {"any task begins if none is known", width_pays_task, 0, {{0}},
-     {{HELD, 0, IDLE}}, 0},
+     {JOB(HELD, 0, IDLE)}, 0},
     {"others need only their tasks' ends", width_pays_task, 0, KNOWN,
-     {{HELD, 20, IDLE}, {HELD, 12, 10}, {HELD, 0, IDLE}},
+     {JOB(HELD, 20, IDLE), JOB(HELD, 12, 10), JOB(HELD, 0, IDLE)},
      27 + 17 * 1.5 - 25 - 17 - 5},
     {"and first tasks", width_pays_task, 0, KNOWN,
-     {{HELD, 20, IDLE}, {ASKED, 0, IDLE}}, 27 + 27 * 1.5 - 25 - 5},
+     {JOB(HELD, 20, IDLE), JOB(ASKED, 0, IDLE)}, 27 + 27 * 1.5 - 25 - 5},
     {"it may cost its share", width_pays_task, 1, {{20}, {40}},
-     {{HELD, 60, 10}, {HELD, 60, IDLE, false, 1}}, 800 - 165 - 330},
+     {JOB(HELD, 60, 10), SECOND(HELD, 60, IDLE)}, 800 - 165 - 330},
     {"no bill is awaited if none is to come", width_waits, 0, KNOWN,
-     {{HELD, 10, IDLE}}, NEVER},
+     {JOB(HELD, 10, IDLE)}, NEVER},
     {"one is that pays a task", width_waits, 0, KNOWN,
-     {{HELD, 10, IDLE}, {ENDED, 5, IDLE}}, 27 * 1.5 - 15 - 20},
+     {JOB(HELD, 10, IDLE), JOB(ENDED, 5, IDLE)}, 27 * 1.5 - 15 - 20},
     {"but not by marked jobs", width_waits, 0, KNOWN,
-     {{HELD, 10, IDLE, true}, {ENDED, 5, IDLE}}, NEVER},
-    {"a task may end within the longest", is_long, 0, KNOWN, {{HELD, 10, 10}},
+     {MARKED(HELD, 10, IDLE), JOB(ENDED, 5, IDLE)}, NEVER},
+    {"a task may end within the longest", is_long, 0, KNOWN, {JOB(HELD, 10, 10)},
      0},
-    {"or may not", is_long, 0, KNOWN, {{HELD, 9.9, 10}}, NEVER},
+    {"or may not", is_long, 0, KNOWN, {JOB(HELD, 9.9, 10)}, NEVER},
     {"one that is longer has 1.05 of it", is_long, 0, KNOWN,
-     {{HELD, 1.6, 20.5}}, 0},
-    {"and no more", is_long, 0, KNOWN, {{HELD, 1.4, 20.5}}, NEVER},
-    {"beyond that a mean and its stop", is_long, 0, KNOWN, {{HELD, 23, 30}},
+     {JOB(HELD, 1.6, 20.5)}, 0},
+    {"and no more", is_long, 0, KNOWN, {JOB(HELD, 1.4, 20.5)}, NEVER},
+    {"beyond that a mean and its stop", is_long, 0, KNOWN, {JOB(HELD, 23, 30)},
      0},
     {"leases are full", is_full, 0, KNOWN,
-     {{HELD, 12, 10}, {HELD, 60, IDLE}, {ASKED, 70, IDLE}}, 130 - 17 - 65},
+     {JOB(HELD, 12, 10), JOB(HELD, 60, IDLE), JOB(ASKED, 70, IDLE)}, 130 - 17 - 65},
 };
 
 TEST(money_decides_how_many_work)
@@ -221,7 +224,7 @@ TEST(money_decides_how_many_work)
 TEST(without_a_budget_all_work)
 {
     static const struct row row = {.result = KNOWN,
-                                   .jobs = {{HELD, 0, IDLE}}};
+                                   .jobs = {JOB(HELD, 0, IDLE)}};
     set_up(&row);
     assert_true(width_pays_job(&w->s, 0));
     assert_true(width_pays_task(&w->s, 0));

@@ -198,8 +198,9 @@ int bats_view_results(struct bats_view *view, int64_t session,
         json_object_get(json_object_get(options, "engine"), "categories");
     for (size_t i = 0; i < *n; i++) {
         const char *name = category_of(names, runs, (*list)[i].number);
-        if ((*list)[i].category == NULL && name != NULL)
-            (*list)[i].category = bats_texts_name(texts, name, strlen(name));
+        if (*(*list)[i].category == '\0')
+            (*list)[i].category =
+                name != NULL ? bats_texts_name(texts, name, strlen(name)) : NULL;
     }
     json_decref(options);
     return rc;
