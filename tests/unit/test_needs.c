@@ -303,14 +303,16 @@ TEST(a_task_that_was_out_of_memory_needs_more_the_next_time)
     p->needs[1] = (struct bats_need){1, 0, 60, 0};
     p->needs[2] = (struct bats_need){1, 0, 100, 0};
     p->o.more = more;
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 5; i++)
         p->runtime[i] = BATS_MINUTE;
-    begin(4, 1, 4, 3);
+    begin(5, 1, 4, 3);
     assert_int_equal(p->slot[3].end, 0); /* three tasks of 30 KiB */
     uint32_t task = p->slot[0].task;
     fail_task(0, true);
     assert_int_equal(bats_sched_need(p->sched, task)->memory_kib, 60);
-    /* Its reservation: the last one, of 30 KiB, does not begin before it. */
+    /* The fourth one had the reservation. Now that is the first one's: the
+     * last one, of 30 KiB, does not begin before it. */
+    step();
     step();
     assert_true(p->began[task] == p->now);
     uint32_t slot = 0;
@@ -450,9 +452,9 @@ TEST(kinds_of_an_open_bag_take_turns_by_age)
 }
 
 /* Adds task 0 of 6 cores of 9 behind `n` others of `cores`, that take
- * seconds[i], and then others of one core. */
+ * seconds[i] and have run for `since`, and then others of one core. */
 static void add_wide(uint32_t n, uint32_t cores, const uint32_t *seconds,
-                     bats_time narrow)
+                     bats_time since, bats_time narrow)
 {
     begin_open(40, 1, 9);
     p->needs[1] = (struct bats_need){.cores = cores};
@@ -462,7 +464,7 @@ static void add_wide(uint32_t n, uint32_t cores, const uint32_t *seconds,
             i > 0 && i <= n ? seconds[i - 1] * BATS_SECOND : narrow;
     for (uint32_t i = 1; i <= n; i++)
         add(i, 1);
-    p->now = BATS_SECOND;
+    p->now = since;
     add(0, 2);
     for (uint32_t i = n + 1; i < 38; i++)
         add(i, 0);
@@ -470,19 +472,47 @@ static void add_wide(uint32_t n, uint32_t cores, const uint32_t *seconds,
         step();
 }
 
-/* Three slots are left beside the reservation, also when it is late. */
+/* Three slots are left beside the reservation, also when it is late, and when
+ * the other task is expected to end at once. */
 TEST(slots_beside_a_reservation_are_used_again)
 {
-    add_wide(1, 4, (uint32_t[]){100}, BATS_SECOND);
-    for (uint32_t i = 2; i < 38; i++)
-        assert_int_equal(p->began[i], (1 + (i - 2) / 3) * BATS_SECOND);
-    assert_int_equal(p->began[0], 100 * BATS_SECOND);
+    for (uint32_t since = 0; since < 2; since++) {
+        add_wide(1, 4, (uint32_t[]){100}, since * BATS_SECOND, BATS_SECOND);
+        for (uint32_t i = 2; i < 38; i++)
+            assert_int_equal(p->began[i], (since + (i - 2) / 3) * BATS_SECOND);
+        assert_int_equal(p->began[0], 100 * BATS_SECOND);
+    }
+}
+
+/* All five slots are used until a task of 10 s should have ended, which takes
+ * 20; then three. */
+TEST(tasks_that_end_before_a_reservation_make_room_when_it_is_late)
+{
+    begin_open(152, 1, 9);
+    p->needs[1] = (struct bats_need){.cores = 4};
+    p->needs[2] = (struct bats_need){.cores = 6};
+    for (uint32_t i = 0; i < 152; i++)
+        p->runtime[i] = BATS_SECOND;
+    p->runtime[150] = 10 * BATS_SECOND;
+    p->runtime[151] = 20 * BATS_SECOND;
+    add(1, 0);
+    add(150, 1);
+    step();
+    step();
+    add(151, 1);
+    add(0, 2);
+    for (uint32_t i = 2; i < 150; i++)
+        add(i, 0);
+    while (p->began[0] == 0)
+        step();
+    assert_int_equal(p->began[51], 19 * BATS_SECOND);
+    assert_int_equal(p->began[0], 30 * BATS_SECOND);
 }
 
 /* Once the reservation is late, tasks beside it are not expected to end. */
 TEST(tasks_beside_a_reservation_do_not_delay_it)
 {
-    add_wide(4, 2, (uint32_t[]){10, 41, 50, 60}, BATS_HOUR);
+    add_wide(4, 2, (uint32_t[]){10, 41, 50, 60}, BATS_SECOND, BATS_HOUR);
     assert_int_equal(p->began[0], 50 * BATS_SECOND);
     assert_int_equal(p->began[5], BATS_SECOND);
 }

@@ -29,7 +29,7 @@ static const struct {
     [KIND_SECOND] = {"second", UINT64_C(0x594cfd2f619c22c6)},
     [KIND_JOB] = {"job", UINT64_C(0xb3b27747cbf8e406)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x3bb3ae95a9ed9a48)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x25d4f01a20452980)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xb992a257d759bc61)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

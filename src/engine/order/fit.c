@@ -195,7 +195,8 @@ static bool is_about_to_be_asked(const struct state *s, uint32_t node)
     return false;
 }
 
-/* Compares this node with the best so far. False: it has room already. */
+/* Compares this node with the best so far. False: it has room already. A task
+ * that is expected to end right now has not ended. */
 static bool compare(struct memory *f, const struct state *s, uint32_t node,
                     uint32_t group, double *soonest)
 {
@@ -203,10 +204,10 @@ static bool compare(struct memory *f, const struct state *s, uint32_t node,
     struct bats_stock free;
     if (!is_usable(s, node))
         return true;
+    if (need_fits(s, node, need))
+        return !is_about_to_be_asked(s, node);
     double wait = wait_for(f, s, node, need, &free);
-    if (wait <= 0 && is_about_to_be_asked(s, node))
-        return false;
-    if (wait <= 0 || wait >= *soonest)
+    if (wait >= *soonest)
         return true;
     *soonest = wait;
     f->node = node;
