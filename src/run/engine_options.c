@@ -1,5 +1,4 @@
 /* engine_options: makes the options of the engine. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

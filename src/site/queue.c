@@ -40,7 +40,7 @@ struct job {
     bool is_forgotten; /* missed although ended jobs stay in the list */
     bool is_known;     /* to the accounting */
     bool is_back;      /* listed again after it was missed */
-    uint32_t number; /* number of the job at its place; outlives the job */
+    uint32_t number;   /* number of the job at its place; outlives the job */
 };
 
 /* in the order of urgency */
@@ -137,8 +137,8 @@ static bool is_kept(const struct bats_queue *j, const struct job *job)
     return j->list_us - job->listed_us < j->o.rules.keeps_s * 1000000;
 }
 
-/* The list no longer shows the job, and never has shown its end. If it would, the
- * system has lost the job: then the accounting never learns its end. */
+/* The list no longer shows the job, and never has shown its end. If it would,
+ * the system has lost the job: then the accounting never learns its end. */
 static void lose(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
@@ -436,9 +436,8 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
     }
     for (uint32_t i = 0; i < j->o.n; i++) {
         enum state state = j->jobs[i].state;
-        if (!j->jobs[i].seen &&
-            (state == UNSURE || state == QUEUED || state == RUNS ||
-             state == ENDED))
+        if (!j->jobs[i].seen && (state == UNSURE || state == QUEUED ||
+                                 state == RUNS || state == ENDED))
             miss(j, i);
     }
 }
@@ -500,8 +499,7 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
             strchr(job->is.id, '_') != NULL)
             late_s = LATE_S;
         if (rc > 0 && job->state == ENDED && job->is.start_s == 0 &&
-            !job->is_known &&
-            late_s > 0 && late_us > late_s * 1000000)
+            !job->is_known && late_s > 0 && late_us > late_s * 1000000)
             bill(j, i, 0); /* it has never begun */
         if (job->state != ENDED ||
             late_us < (rc > 0 && job->is_forgotten ? FORGOTTEN_US : BILL_US))

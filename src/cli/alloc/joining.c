@@ -277,9 +277,7 @@ static int take_news(struct bats_alloc *a, const struct bats_queue_news *news,
         lane->end_s = news->end_s;
         return check_rate(a, news, err);
     case BATS_QUEUE_ENDED:
-        return lane->had || lane->leaves
-                   ? 0
-                   : job_failed(a, news, err);
+        return lane->had || lane->leaves ? 0 : job_failed(a, news, err);
     case BATS_QUEUE_BILLED:
         lane->is_billed = true;
         lane->bill = news->amount;

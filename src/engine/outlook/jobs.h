@@ -26,9 +26,9 @@
  * of money that no job has cost yet. The time includes that in which the task
  * would be told to stop, unless it ends for sure before: no task has taken
  * longer. Runtimes vary, and each that turns out longer would take the money of
- * another one's end: a task cut off is paid for nothing. So the sum for all jobs
- * grows by the runtimes' spread (forecast_spread). A task begins if the money
- * suffices for that sum, and for its own end. So all jobs work until the money
+ * another one's end: a task cut off is paid for nothing. So the sum for all
+ * jobs grows by the runtimes' spread (forecast_spread). A task begins if the
+ * money suffices for that sum, and for its own end. So all jobs work until the money
  * is short, and then ever fewer: an idle job that cannot begin is given back,
  * which frees the money for its end. It waits for the bills of jobs that have
  * ended if the money then pays one more task for each job.
@@ -79,7 +79,8 @@ bool width_pays_task(const struct state *s, uint32_t machine);
  * ended are billed. */
 bool width_waits(const struct state *s, uint32_t machine);
 
-/* The machine's tasks may not end before its lease, if they are not told to stop. */
+/* The machine's tasks may not end before its lease, if they are not told to
+ * stop. */
 bool width_is_short(const struct state *s, uint32_t machine);
 
 /* The end of a lease that the machine's tasks need; and of the lease that it is

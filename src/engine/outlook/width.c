@@ -1,8 +1,6 @@
 /* width: how many jobs to hold money for, and which tasks. See jobs.h. */
 #include "engine/outlook/jobs.h"
 
-#include <math.h>
-
 #include "engine/money/money.h"
 #include "engine/outlook/forecast.h"
 #include "util/larger.h"
@@ -11,6 +9,7 @@
 #define SURE 1.05
 /* Time until its result has arrived, and its slot runs the next one. */
 #define MARGIN BATS_SECOND
+
 static bool is_limited(const struct state *s)
 {
     return width_matters(s) && s->money.ledger.budget != BATS_UNLIMITED;
@@ -107,9 +106,9 @@ static double time_of(const struct state *s, uint32_t id)
     return time_for_all(s, id, false);
 }
 
-/* The same for a task that begins now. If no runtime is known, it is what a third
- * of its share pays: the rest is for starts and ends, which a bag of few tasks on
- * as many slots has to pay for all of them. */
+/* The same for a task that begins now. If no runtime is known, it is what a
+ * third of its share pays: the rest is for starts and ends, which a bag of few
+ * tasks on as many slots has to pay for all of them. */
 static double time_of_next(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
@@ -183,8 +182,7 @@ bool width_pays_job(const struct state *s, size_t cluster)
     double time =
         (double)s->money.ledger.billing.starting + time_of_next(s, cluster);
     return !is_dear(s, cluster) &&
-           need(s, NO_MACHINE, true) + cost_of(s, cluster, time) <=
-               unspent(s);
+           need(s, NO_MACHINE, true) + cost_of(s, cluster, time) <= unspent(s);
 }
 
 bool width_pays_task(const struct state *s, uint32_t id)

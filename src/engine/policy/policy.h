@@ -84,8 +84,7 @@ struct bats_policy {
     struct bats_position (*place)(void *self, const struct state *s,
                                   uint32_t slot);
     /* With `place`: it has no task for any slot of the cluster now. */
-    bool (*is_over)(const void *self, const struct state *s,
-                    uint32_t cluster);
+    bool (*is_over)(const void *self, const struct state *s, uint32_t cluster);
     /* Why the machine may not start a task now; BATS_IDLE_NOT: it may. */
     enum bats_idle (*refuses)(void *self, const struct state *s,
                               uint32_t machine);

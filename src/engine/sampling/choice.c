@@ -4,9 +4,6 @@
  */
 #include "engine/sampling/memory.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* ---- the data of the estimate ---- */
 
 static int make_runtimes(struct sampling *p, const struct state *s,

@@ -667,9 +667,8 @@ static void make_round(struct place *p, const struct state *s)
         p->room[k] = s->needs.nodes[k].free;
     count_money(p, s);
     gather(p, s);
-    for (uint32_t i = 0; i < n && idle > 0 && refused < REFUSED &&
-                         waiting < WAITING;
-         i++) {
+    for (uint32_t i = 0;
+         i < n && idle > 0 && refused < REFUSED && waiting < WAITING; i++) {
         const struct ready r = next_ready(p, s, i);
         struct spending *own = &p->money[r.workflow],
                         *run = &p->money[place_workflows(s)];

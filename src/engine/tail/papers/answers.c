@@ -123,8 +123,8 @@ static struct life life_of(const struct bats_instance *x, bats_time now,
 }
 
 /* Quantiles of the times until the outcome in *times, n_times. Returns the
- * share with an outcome; tasks whose losses are noticed all have one: the longest seen is assumed to
- * end then (Efron, 1967). < 0: out of memory. */
+ * share with an outcome; tasks whose losses are noticed all have one: the
+ * longest seen is assumed to end then (Efron, 1967). < 0: out of memory. */
 static double find_lives(const struct bats_instance *list, size_t n,
                          bats_time now, bats_time noticed,
                          enum outcome outcome, bats_time **times,
@@ -231,7 +231,6 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
                    : (a->gamma_known + a->gamma_partial) / 2;
     if (a->gamma <= 0)
         a->gamma = (double)count_answers(list, n) / (double)n;
-    a->gamma = fmin(a->gamma, 1);
     return true;
 }
 
