@@ -62,6 +62,7 @@ cat >bag <<'BAG'
 printf 'a\0b\377\r\n\nno newline'
 head -c 300000 /dev/urandom | tee random
 :
+@sleep 1ms
 BAG
 rm -r bag.out
 bats 3 bag -q --output stream:deep --no-replicate

@@ -50,14 +50,11 @@ static size_t load(const char *name, char *bytes, size_t size)
 struct text {
     char bytes[1000];
     size_t n;
-    size_t longest;
 };
 
 static bool collect(void *context, const char *bytes, size_t n)
 {
     struct text *t = context;
-    if (n > t->longest)
-        t->longest = n;
     if (t->n + n < sizeof t->bytes)
         memcpy(t->bytes + t->n, bytes, n);
     t->n += n;
@@ -184,19 +181,6 @@ TEST_WITH(nobody_writes_into_the_file_of_another, enter_directory,
                    "stream-r-1.out: cannot create this file "
                    "for the output of tasks: File exists");
     bats_outfile_destroy(file);
-}
-
-TEST_WITH(large_output_comes_in_pieces, enter_directory, leave_directory)
-{
-    static char piece[1 << 20];
-    struct bats_outfile *file = create("stream-r-1");
-    bats_outfile_begin(file, 0, 1);
-    for (int i = 0; i < 20; i++)
-        assert_ok(bats_outfile_add(file, 1, piece, sizeof piece, &err));
-    struct text t = text_of(end(file, 0), 1, 0);
-    bats_outfile_destroy(file);
-    assert_int_equal(t.n, 20 << 20);
-    assert_in_range(t.longest, 1, 1 << 16);
 }
 
 /* As a full disk: the file may not grow. What ended before is still there. */

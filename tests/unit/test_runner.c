@@ -138,14 +138,6 @@ TEST_WITH(a_program_is_looked_for_in_the_path, set_up, tear_down)
     free(path);
 }
 
-TEST_WITH(a_task_leads_its_own_process_group, set_up, tear_down)
-{
-    int pid, group;
-    run("cat /proc/self/stat");
-    assert_int_equal(sscanf(output(1), "%d %*s %*c %*d %d", &pid, &group), 2);
-    assert_int_equal(pid, group);
-}
-
 TEST_WITH(environment_is_cleaned_and_added_to, set_up, tear_down)
 {
     setenv("OMPI_COMM_WORLD_RANK", "3", 1);
@@ -314,21 +306,6 @@ TEST_WITH(a_short_slowed_task_is_held_back, set_up, tear_down)
     assert_int_equal(r.usage.exit_status, 0);
 }
 
-TEST_WITH(results_go_to_files, set_up, tear_down)
-{
-    replace_runner((struct bats_runner_options){
-        .output = BATS_OUTPUT_RESULTS, .results_dir = "deep/below/results"});
-    for (int attempt = 1; attempt <= 2; attempt++) {
-        assert_int_equal(
-            run("printf 'one\\ntwo'; echo bad >&2; exit 4").usage.exit_status,
-            4);
-        assert_int_equal(
-            system("cd deep/below/results/7 && printf 'one\\ntwo' |"
-                   "cmp - stdout && echo bad | cmp - stderr"),
-            0);
-    }
-}
-
 TEST_WITH(results_that_cannot_be_written_are_an_error, set_up, tear_down)
 {
     struct bats_runner_task task = {.command = "true"};
@@ -339,6 +316,49 @@ TEST_WITH(results_that_cannot_be_written_are_an_error, set_up, tear_down)
                    "file/results/1: cannot create this directory for "
                    "the output of a task: Not a directory");
     assert_false(bats_runner_busy(f->runner));
+}
+
+static void holds(const char *name, const char *text)
+{
+    char bytes[1000];
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    size_t n = fread(bytes, 1, sizeof bytes - 1, file);
+    bytes[n] = '\0';
+    fclose(file);
+    assert_string_equal(bytes, text);
+}
+
+static void run_attempt(uint32_t attempt, bool is_replica, const char *command)
+{
+    struct bats_runner_task task = {.task = 6,
+                                    .attempt = attempt,
+                                    .is_replica = is_replica,
+                                    .command = command};
+    assert_ok(bats_runner_start(f->runner, &task, &err));
+    finish();
+}
+
+TEST_WITH(a_copy_writes_apart_until_it_is_the_result, set_up, tear_down)
+{
+    replace_runner((struct bats_runner_options){
+        .output = BATS_OUTPUT_RESULTS, .results_dir = "deep/results"});
+    run_attempt(1, false, "echo original; echo o >&2");
+    run_attempt(2, true, "echo first copy");
+    run_attempt(3, true, "echo second copy; echo s >&2");
+    holds("deep/results/7/stdout", "original\n");
+    holds("deep/results/7/stdout.2", "first copy\n");
+    assert_ok(bats_runner_settle(f->runner, 6, 2, false, &err));
+    assert_int_equal(access("deep/results/7/stdout.2", F_OK), -1);
+    assert_int_equal(access("deep/results/7/stderr.2", F_OK), -1);
+    holds("deep/results/7/stdout", "original\n");
+    assert_ok(bats_runner_settle(f->runner, 6, 3, true, &err));
+    holds("deep/results/7/stdout", "second copy\n");
+    holds("deep/results/7/stderr", "s\n");
+    assert_int_equal(access("deep/results/7/stdout.3", F_OK), -1);
+    run_attempt(4, true, NULL); /* a built-in task has no files */
+    assert_ok(bats_runner_settle(f->runner, 6, 4, true, &err));
+    holds("deep/results/7/stdout", "second copy\n");
 }
 
 /* ---- output ---- */
@@ -357,19 +377,6 @@ TEST_WITH(any_byte_may_occur, set_up, tear_down)
     run("printf 'a\\0b\\377\\r\\n\\0'");
     assert_int_equal(f->n[1], 8);
     assert_memory_equal(f->text[1], "a\0b\377\r\n\0\n", 8);
-}
-
-TEST_WITH(all_bytes_of_a_large_output_arrive_in_order, set_up, tear_down)
-{
-    run("seq 1 300000");
-    const char *at = output(1);
-    for (long i = 1; i <= 300000; i++) {
-        char *end;
-        assert_int_equal(strtol(at, &end, 10), i);
-        assert_int_equal(*end, '\n');
-        at = end + 1;
-    }
-    assert_int_equal(*at, '\0');
 }
 
 TEST_WITH(refused_lines_are_kept_and_stop_the_task, set_up, tear_down)

@@ -53,32 +53,17 @@ TEST_WITH(a_child_that_ignores_term_is_killed, set_up, tear_down)
     assert_true(is_gone(output(1)));
 }
 
-TEST_WITH(a_stopped_task_can_be_cancelled, set_up, tear_down)
+TEST_WITH(a_stopped_or_a_slowed_task_can_be_cancelled, set_up, tear_down)
 {
-    start("trap 'exit 3' TERM; echo $$; kill -STOP $$; " FOREVER);
-    wait_for_line();
-    bats_runner_cancel(f->runner);
-    assert_int_equal(finish().usage.exit_status, 3);
-}
-
-TEST_WITH(a_slowed_task_can_be_cancelled, set_up, tear_down)
-{
-    replace_runner(
-        (struct bats_runner_options){.grace_ms = 3600000, .speed = 0.02});
-    start("trap 'exit 3' TERM; echo $$; " FOREVER);
-    wait_for_line();
-    bats_runner_cancel(f->runner);
-    assert_int_equal(finish().usage.exit_status, 3);
-}
-
-TEST_WITH(kill_is_at_once, set_up, tear_down)
-{
-    start("trap '' TERM; echo ready; " FOREVER);
-    wait_for_line();
-    bats_runner_kill(f->runner);
-    struct bats_runner_result r = finish();
-    assert_true(r.cancelled);
-    assert_int_equal(r.usage.signal, SIGKILL);
+    for (int i = 0; i < 2; i++) {
+        replace_runner((struct bats_runner_options){
+            .grace_ms = 3600000, .speed = i == 0 ? 1 : 0.02});
+        start(i == 0 ? "trap 'exit 3' TERM; echo $$; kill -STOP $$; " FOREVER
+                     : "trap 'exit 3' TERM; echo $$; " FOREVER);
+        wait_for_line();
+        bats_runner_cancel(f->runner);
+        assert_int_equal(finish().usage.exit_status, 3);
+    }
 }
 
 TEST_WITH(kill_cuts_the_grace_time_short, set_up, tear_down)
@@ -87,13 +72,14 @@ TEST_WITH(kill_cuts_the_grace_time_short, set_up, tear_down)
     wait_for_line();
     bats_runner_cancel(f->runner);
     bats_runner_kill(f->runner);
-    assert_int_equal(finish().usage.signal, SIGKILL);
+    struct bats_runner_result r = finish();
+    assert_true(r.cancelled);
+    assert_int_equal(r.usage.signal, SIGKILL);
 
     /* the same when only a descendant is left that uses its grace time */
     start("sh -c 'trap \"\" TERM; echo $$; " FOREVER "'; :");
     wait_for_line();
     bats_runner_cancel(f->runner);
-    struct bats_runner_result r;
     for (int i = 0; i < 50; i++)
         assert_int_equal(bats_runner_poll(f->runner, 1000, &r, NULL), 0);
     bats_runner_kill(f->runner);
@@ -128,12 +114,6 @@ TEST_WITH(cancel_without_a_task_does_nothing, set_up, tear_down)
     bats_runner_cancel(f->runner);
     bats_runner_kill(f->runner);
     assert_false(run("true").cancelled);
-}
-
-TEST_WITH(a_background_child_ends_with_the_task, set_up, tear_down)
-{
-    assert_int_equal(run("sleep 1000 & echo $!; exit 3").usage.exit_status, 3);
-    assert_true(is_gone(output(1)));
 }
 
 /* Writes its process id to `escaped` when it has left the group. */
