@@ -4,24 +4,11 @@
 
 #include <jansson.h>
 
+#include "helpers/report_fixture.h"
 #include "helpers/test.h"
 #include "report/joblog.h"
-#include "report/report.h"
 #include "report/schedules.h"
 #include "report/words.h"
-
-/* 2 slow machines of 1 slot, 2 fast ones of 4 slots. */
-static struct bats_machine_spec machines[] = {{0, 1}, {0, 1}, {1, 4}, {1, 4}};
-
-static struct bats_platform platform = {
-    .clusters = {{"slow", 3 * BATS_UNIT, 2}, {"fast", 12500000, 2}},
-    .speed = {1, 1},
-    .n_clusters = 2,
-    .machines = machines,
-    .n_machines = 4,
-    .window = BATS_HOUR,
-    .currency = "SU",
-};
 
 static const struct bats_decision decisions[] = {
     {.time = 100,

@@ -1,21 +1,11 @@
 /* Progress, from plain structs and a made-up clock. */
+#include "helpers/report_fixture.h"
 #include "helpers/test.h"
 #include "report/progress.h"
 
 #define EURO "\xe2\x82\xac"
 #define EUROS EURO EURO EURO EURO EURO
 #define SECOND INT64_C(1000000)
-
-static struct bats_machine_spec machines[] = {{0, 1}, {0, 1}, {1, 4}, {1, 4}};
-
-static struct bats_platform platform = {
-    .clusters = {{"slow", 3 * BATS_UNIT, 2}, {"fast", 12 * BATS_UNIT, 2}},
-    .n_clusters = 2,
-    .machines = machines,
-    .n_machines = 4,
-    .window = BATS_HOUR,
-    .currency = "SU",
-};
 
 static const struct bats_decision decisions[] = {
     {.reason = BATS_REASON_START, .feasible = true, .machines = {1, 1}},
