@@ -17,31 +17,22 @@ cat >bag <<'BAG'
 echo $(grep Cpus_allowed_list /proc/self/status) ${OMP_NUM_THREADS-unset}; sleep 1
 echo $(grep Cpus_allowed_list /proc/self/status) ${OMP_NUM_THREADS-unset}; sleep 1
 BAG
-says() {
-    test "$(sort out | sed 's/Cpus_allowed_list: //' | tr '\n' ' ')" = "$1"
-}
-
 by_mpi 1 clusters
 if grep -q 'hardware not known' out; then
     echo '1..0 # SKIP built without hwloc'
     exit 0
 fi
-by_mpi 3 bag --policy rr --no-record
-says '0 1 1 1 '
-ok 'ranks share the cores they have, one each; rank 0 has no share'
-by_mpi 3 bag --policy rr --no-record --bind numa
-says '0-1 1 0-1 1 '
-ok '--bind numa: what is near, and as many threads as there are cores'
-by_mpi 3 bag --policy rr --no-record --bind none
-says '0-1 unset 0-1 unset '
-ok '--bind none leaves them where they are'
-by_mpi 4 bag --policy rr --no-record
-says '0-1 1 0-1 1 '
-ok 'with more ranks than cores nothing is bound, and a task is one thread'
-by_mpi 1 bag --policy rr --no-record
-says '0-1 2 0-1 2 '
-ok 'a rank alone has all'
-OMP_NUM_THREADS=7 by_mpi 1 bag --policy rr --no-record
-says '0-1 7 0-1 7 '
-ok 'OMP_NUM_THREADS is left alone where it is set'
+while IFS='|' read -r ranks threads says options name; do
+    [ -z "$threads" ] || export OMP_NUM_THREADS=$threads
+    by_mpi $ranks bag --policy rr --no-record $options
+    test "$(sort out | sed 's/Cpus_allowed_list: //' | tr '\n' ' ')" = "$says "
+    ok "$name"
+done <<'ROWS'
+3||0 1 1 1||ranks share the cores they have, one each; rank 0 has no share
+3||0-1 1 0-1 1|--bind numa|--bind numa: what is near, and as many threads as cores
+3||0-1 unset 0-1 unset|--bind none|--bind none leaves them where they are
+4||0-1 1 0-1 1||with more ranks than cores nothing is bound, and a task is one thread
+1||0-1 2 0-1 2||a rank alone has all
+1|7|0-1 7 0-1 7||OMP_NUM_THREADS is left alone where it is set
+ROWS
 done_testing
