@@ -110,13 +110,6 @@ for who in 'rank_pid 0' 'rank_pid 2' 'cat launcher'; do
 done
 ok 'the master, a worker or the launcher is killed: nothing is left'
 
-begin 1 "$BATS_MPI" stubborn --grace 1h
-kill -INT $launcher
-within 60 is_stopping stubborn
-kill -INT $launcher
-end 130
-ok 'a master that works alone stops in the same way'
-
 # Each task leaves an orphan behind; neither that nor a zombie may stay.
 yes 'sleep 1005 & echo x >>ended' | head -n 50 >orphans
 echo 'until test -e go; do sleep 0.1; done' >>orphans

@@ -31,14 +31,6 @@ test "$(lines log)" = 1
 test "$(tail -n 1 log | cut -f7)" = 3
 ok 'a task that always fails is run as often as --retries says, and failed once'
 
-cat >bag <<'BAG'
-echo $BATS_MACHINE >>where; test "$(wc -l <where)" -gt 1
-sleep 1
-BAG
-bats 3 bag --policy rr --retries 2
-test "$(sort -u where | wc -l)" -eq 2
-ok 'it is tried on another machine first'
-
 printf '%s\n' 'sleep 1001' 'echo ok' >bag
 exits 1 '^ *1  timed out ' bats 3 bag --policy rr --timeout 4 --joblog log \
     --json report
@@ -73,9 +65,7 @@ exits 1 '^bats-mpi: too many tasks failed (--halt)' \
     bats 3 bag --policy rr --halt soon,fail=2 --json report
 holds '.outcome == "halted" and .tasks_failed >= 2 and .tasks_left > 0 and
     .preempted == 0'
-expect 1 bats 3 bag --policy rr --halt soon,fail=50% --json report
-holds '.outcome == "halted" and .tasks_failed >= 3 and .tasks_left > 0'
-ok '--halt soon,fail=N starts no more tasks, and so does N%'
+ok '--halt soon,fail=N starts no more tasks'
 
 yes 'if mkdir one 2>/dev/null; then sleep 0.3; exit 1; fi; sleep 1005' |
     head -n 6 >bag
@@ -93,14 +83,6 @@ test "$(sql 'SELECT outcome, task FROM execution ORDER BY seq' | xargs)" = \
 test "$(sql 'SELECT state, attempts FROM tasks')" = 'done|3'
 ok 'a task that exits with 85 is run again, has not failed, and has one result'
 
-# Ten times as fast: a turn of a second would be progress.
-echo 'echo x >>turns; exit 85' >bag
-expect 1 bats 3 bag --policy rr --time-scale 10 --joblog log --json report
-test "$(wc -l <turns)" -ge 6
-holds ".yielded == $(($(wc -l <turns) - 1)) and .tasks_failed == 1"
-test "$(lines log)" = 1
-ok 'a task that yields at once, again and again, has failed'
-
 # Tasks have ended well elsewhere when the fifth one fails there.
 yes 'test $BATS_MACHINE != all-2 && sleep 0.1 || { sleep 0.15; false; }' |
     head -n 60 >bag
@@ -108,6 +90,7 @@ bats 4 bag --policy rr --retries 4 --json report
 holds '.tasks_done == 60 and .clusters[0].machines_quarantined == 1'
 finds err 'bats-mpi: machine all-2 (rank 2 on .*) is in quarantine' \
     '^quarantine *1 machine'
+tells '^all-2 on .*: in quarantine since .*: .*failed there' why bag all-2
 ok 'a machine that fails one task after the other gets no more of them'
 
 done_testing

@@ -24,8 +24,6 @@ test "$(sql long.bats 'SELECT finish FROM session')" = deadline
 ok 'what runs at the end is stopped and has no result, and the record says why'
 
 echo true >short
-bats 2 short --time-limit 1h
-ok 'a limit that is not reached changes nothing'
 
 # Stopped twice, the task still has the try that it is allowed.
 cat >task <<'TASK'

@@ -100,12 +100,4 @@ within 60 says 1 '^pending: it was checkpointed at .*, at once (3 times in a row
 ok 'a task that waits because it was checkpointed at once says so'
 end
 
-yes 'test $BATS_MACHINE != all-2 && sleep 0.1 || { sleep 0.15; false; }' |
-    head -n 60 >bag
-echo 'test $BATS_MACHINE != all-2 && sleep 1001' >>bag
-begin 4 --policy rr --retries 4 --tail none
-within 100 says all-2 '^all-2 on .*: in quarantine since .*: .*failed there'
-ok 'a machine in quarantine says why'
-end
-
 done_testing

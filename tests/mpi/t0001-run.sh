@@ -97,10 +97,4 @@ exits 2 'wrong.ini:[0-9]' by_mpi 3 bag --clusters wrong.ini
 exits 2 nofile by_mpi 3 nofile
 ok 'clusters that do not fit, or a bag that is not there, are refused on all ranks'
 
-echo 'touch started' >bag
-bats 3 bag --dry-run
-test ! -e started
-grep -q 'touch started' out
-ok '--dry-run shows the tasks, and runs none'
-
 done_testing

@@ -45,9 +45,4 @@ expect 1 grep -q ' start: ' err
 verb record verify bag
 ok 'a budget that pays no window charges nothing, and nothing is said to start'
 
-# 200 hours of sleep on 8 ranks, in a few seconds.
-yes '@sleep 1h' | head -n 200 >bag
-bats 9 bag --time-scale 36000 --window 10h
-ok '200 hours of @sleep pass in compressed time'
-
 done_testing

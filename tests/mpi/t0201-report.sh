@@ -73,11 +73,4 @@ bats 5 $dry --seed 4
 expect 1 cmp -s out first
 ok 'a dry run shows the start and its charge; a seed always draws the same tasks'
 
-yes 'echo line; sleep 0.1' | head -n 6000 >bag
-expect 3 timeout 60 "$BATS_MPI" bag 2>err </dev/null | head -n 1 >out
-grep -q 'cannot be written: Broken pipe' err
-exits 3 'cannot be written: No space left' \
-    timeout 60 "$BATS_MPI" bag >/dev/full 2>err </dev/null
-ok 'a reader that goes away, or a full disk, stops the run, exit code 3'
-
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A run that goes on is watched by its status file, on three sizes of screen.
+# A run that goes on is watched by its status file.
 . "$TOP/tests/mpi/lib.sh"
 needs script
 
@@ -46,18 +46,7 @@ top() {
         "stty rows $1 cols $2; '$BATS_MPI' top bag; touch left" \
         typescript >/dev/null
 }
-for size in '24 80' '50 132' '12 40'; do
-    top $size 90 'grep -q money typescript' q
-    # The screens, one after the other, with <home> before each.
-    sed "1d;s/\r//g;s/$ESC\[H/\n<home>\n/g;s/$ESC\[[0-9;?]*[a-zA-Z]//g" \
-        typescript | sed '/^Script done/d' >out
-    awk -v columns="${size#* }" 'length > columns { exit 1 }' out
-    awk -v rows="${size% *}" '/<home>/ { n = 0 } n++ > rows { exit 1 }' out
-    grep -q '^cluster ' out
-done
-ok 'top fits on small and large screens, and q ends it'
 mkfifo keys
-rm typescript
 { TERM=xterm timeout 120 script -qefc "stty rows 24 cols 80; tty >tty
     '$BATS_MPI' top bag; stty -a >modes" typescript <keys >/dev/null; } &
 exec 3>keys
@@ -72,7 +61,7 @@ grep -qw icanon modes
 grep -q ' echo ' modes
 expect 1 grep -q -- '-icanon\|-echo ' modes
 test "$(grep -ao 'h\|\[?1049l' typescript | tail -n 1)" = '[?1049l'
-ok 'it follows the size of the screen, and leaves the terminal as it was'
+ok 'top follows the size of the screen, ends by q, leaves the terminal as it was'
 exits 2 'needs a terminal' verb top bag
 touch go.1
 within 60 grep -q '"tasks_per_hour": [0-9.]*[1-9]' bag.bats.live

@@ -22,9 +22,4 @@ exits 1 '^timed out  1 ' bats 2 run two --clusters killed --time-scale 400 \
 test "$(sort out | tr '\n' ' ')" = 'a1 a2 b1 '
 ok 'a command that outlives its machine is lost in the middle'
 
-ini '[cluster x]; reliability = 1.5; charge = 1' >wrong
-exits 2 "wrong:2: reliability: '1.5' is not a number above 0" \
-    bats 3 run bag --clusters wrong
-ok 'a reliability above 1 is refused by file and line'
-
 done_testing

@@ -67,43 +67,15 @@ verb record verify u
 grep -q '24 tasks; 6 unreliable slots.* after 1[0-9]m' frontier
 ok 'it chooses a strategy when the tail begins; its record tells the next frontier'
 
-# All that was sent to them is known at the end.
-cheap u | grep -E '"what": *"(done|superseded|failed|preempted)"' >ended
-answered=$(grep -v 'timed out' ended | grep -E '"(done|superseded)"' |
-    grep -vc signal)
-"$BATS_MPI" frontier u --plays 10 >frontier
-grep -qFf <(rates $answered $(grep -c 'timed out' ended) ,) frontier
-exits 2 'the policy expert knows no schedules' \
-    run bag $options --profile u --no-record
-ok 'its record tells the next frontier all that is known at the end'
-
-expect 4 run bag $options --strategy TRR --budget 3 --record b
-holds '(.charged | tonumber) <= 3'
-verb record verify b
-ok 'the budget holds'
-
-for i in $(seq 12); do echo "echo $i; sleep 0.1"; done >commands
-run commands $options --strategy TRR
-sort -n out | cmp - <(seq 12)
-ok 'commands that are replicated print once'
-
-sed 's/^reliability.*/reliability = 1/' clusters >sure
-run bag --time-scale 1000 -c sure --policy expert --record s \
-    --strategy N=0,T=4x,D=4x,Mr=0.4
-holds '.charged | tonumber | . >= 4 and . < 8'
-expect 1 grep -qE '^(timed out|replicated)' err
-grep -q '^safe .* 0  *[~-]' err
-ok 'where all answer it is plain self-scheduling'
-
 # refuses WORDS CLUSTERS ARGUMENT...
 refuses() {
     exits 2 "$1" run bag -c "$2" --no-record "${@:3}"
 }
 sed '/safe/,$d' clusters >alone
 expert='--policy expert'
-refuses 'strategy goes with --policy expert' sure --policy rr --strategy TRR
-refuses 'T is longer than D' sure $expert --strategy N=1,T=3x,D=2x
-refuses "utility: an unknown name in 'nonsense + 1'" sure $expert \
+refuses 'strategy goes with --policy expert' clusters --policy rr --strategy TRR
+refuses 'T is longer than D' clusters $expert --strategy N=1,T=3x,D=2x
+refuses "utility: an unknown name in 'nonsense + 1'" clusters $expert \
     --utility 'nonsense + 1'
 run() { bats 7 run "$@"; }
 refuses 'needs a reliable cluster' alone $expert --strategy TRR
@@ -111,14 +83,5 @@ refuses 'needs a reliable cluster' alone $expert --strategy N=inf,T=1x,D=2x,Mr=0
 run bag -c alone --time-scale 5000 --no-record
 grep -q '^policy     expert' err
 ok 'what cannot be is refused; without a name, the policy is this one'
-
-sed 's/^billing.*//; s/^charge_lost.*//' clusters >windows
-scale='-c windows --time-scale 2000 --seed 4'
-expect '0|4' bats 9 run bag $scale --policy expert --strategy TRR --budget 80 \
-    --record w --json report
-holds '.charged | tonumber | . <= 80 and . == floor'
-grep -q '^safe  *[0-9]/2  *30 ' err
-verb record verify w
-ok 'where windows are charged the budget holds, too'
 
 done_testing

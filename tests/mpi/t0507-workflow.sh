@@ -191,7 +191,7 @@ consists y half half rest
 ok 'a rule whose worker dies begins anew elsewhere, one that saves its state not'
 cd ..
 
-# ---- WfFormat runs if it has commands ----
+# ---- WfFormat ----
 
 cat >w.json <<'JSON'
 {"workflow": {"specification": {"tasks": [
@@ -201,35 +201,10 @@ cat >w.json <<'JSON'
   {"id": "a", "command": {"program": "cp", "arguments": ["w.json w.a"]}},
   {"id": "b", "command": {"program": "mv", "arguments": ["w.a", "w.b"]}}]}}}
 JSON
-bats 3 w.json --no-record
-cmp w.json w.b
-ok 'a WfFormat with commands runs'
 jq '.workflow.execution.tasks = [{id: "a", runtimeInSeconds: 60},
     {id: "b", runtimeInSeconds: 120}]' w.json >none.json
 exits 2 "none.json: task 'b' has no command: this workflow can only be simulated" \
     bats 2 none.json
-ini '[bag]; workflow = none.json' '[cluster c]; machines = 2; charge = 1' >w.scn
-tells ',180.000000,' simulate w.scn --csv
-ok 'one without is refused, and simulated: two tasks, one after the other'
+ok 'a WfFormat without commands is refused'
 
-# ---- with money: what cannot be paid is left, and goes on later ----
-
-chain 8 '@sleep 40m' >bag
-ini '[cluster c]; ranks = 1-3; charge = 1' >clusters.ini
-scale='--clusters clusters.ini --time-scale 20000'
-rm -f bag.bats
-exits 4 ' left' bats 4 bag $scale --budget 3
-bats 4 bag $scale --budget 100 --resume
-"$BATS_MPI" status bag.bats | grep -q '8: 8 done'
-for i in $(seq 7); do before $i $((i + 1)); done
-verified bag.bats
-ok 'a chain ends with its budget, and goes on with more, in its order'
-
-# ---- categories: two of them have done nothing ----
-
-printf 'a:\n\tmv none a\nb:\n\ttouch b\nc:\n\tcp none c\n' >three.makeflow
-expect 1 bats 3 three.makeflow
-test "$(grep -A3 '^category' err | awk 'NR > 1 { print $1 }' | xargs)" = \
-    'touch cp mv'
-ok 'the bill lists categories by the time that their tasks took'
 done_testing

@@ -77,30 +77,19 @@ test "$(sql 'SELECT done FROM progress')" = 61
 "$BATS_MPI" record verify bag | grep -q '^2 sessions, .*: all agree$'
 ok 'a run whose budget was exhausted goes on, and both sessions are verified'
 
-# Ten times six tasks. A slow machine would make all others wait; if nobody
-# waited, an hour of three fast ones would do, and the run end with 4.
 for k in $(seq 10); do echo '#DISBATCH BARRIER'; part 6; done >bag
 scale='--clusters clusters.ini --time-scale 1200'
 bats 7 sample bag $scale
 grep -q '"levels":\[' bag.profile
 tells '^[1-5] fastest  *- ' plan bag.profile
-# A busy machine runs tasks longer than was sampled, and the money may not do
-# then; but not ten times in a row, and what was promised is never exceeded.
-for choice in cheapest fastest; do
-    for _ in {1..10}; do
-        exits '0|4' 'the chosen schedule: ' \
-            bats 7 bag $scale --choose $choice --sample-on 1
-        test "$(sql "SELECT coalesce(charged * 1e6 <=
-            json_extract(options, '$.promise.charged_before') +
-            json_extract(options, '$.promise.cost_high'), 'unbounded')
-            FROM progress, session")" != 0
-        done=$(sql 'SELECT done FROM progress')
-        test "$done" -lt 60 || break
-    done
-    test "$done" = 60
-done
+exits '0|4' 'the chosen schedule: ' \
+    bats 7 bag $scale --choose fastest --sample-on 1
+test "$(sql "SELECT coalesce(charged * 1e6 <=
+    json_extract(options, '$.promise.charged_before') +
+    json_extract(options, '$.promise.cost_high'), 'unbounded')
+    FROM progress, session")" != 0
 apart 6
-ok 'schedules on offer know of barriers, and their budgets suffice'
+ok 'schedules on offer know of barriers, and are charged what was promised'
 
 # takes KEY: the makespan of this bag, with what the key says of it.
 takes() {
@@ -114,9 +103,5 @@ takes() {
 test "$(takes 'tasks = 20')" -eq 2700
 test "$(takes 'workflow = bag')" -eq 3600
 ok 'the simulator knows barriers'
-
-printf 'true\n#DISBATCH BARRIER NOW\ntrue\n' >bag
-exits 2 "bag:2: not of the form '#DISBATCH BARRIER \[CHECK\]'" bats 2 bag
-ok 'a misspelt barrier is refused'
 
 done_testing

@@ -99,10 +99,4 @@ expect "1|3" env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
 grep -q 'no machine is left: 0 of 1 task done' err
 ok 'a START that fails when all other machines are lost ends the run with a report'
 
-printf 'true\n#DISBATCH PERENGINE START x\n' >bag
-exits 2 "bag:2: '#DISBATCH PERENGINE' has to come before all tasks" bats 2 bag
-printf '#DISBATCH PERENGINE BEGIN x\ntrue\n' >bag
-exits 2 "bag:1: not of the form '#DISBATCH PERENGINE START|STOP command'" bats 2 bag
-ok 'mistakes are refused'
-
 done_testing
