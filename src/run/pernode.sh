@@ -2,6 +2,7 @@
 # rank runs this for both. The file of the node belongs to this user. Its first
 # line is "begun", or the number of the rank that has run START; then come the
 # processes of the ranks that may run tasks. Who holds the lock is alone.
+mask=$(umask)
 umask 077
 file=$BATS_NODE_FILE
 while :; do
@@ -13,6 +14,7 @@ while :; do
     flock 9 || exit 125
     [ "$file" -ef /dev/fd/9 ] && break # else it has just been removed
 done
+umask $mask
 first= ranks=
 { read -r first; ranks=$(grep -vx $PPID); } <"$file"
 
@@ -28,7 +30,7 @@ run() {
 
 case $BATS_NODE_PHASE.$first in
 START. | START.begun)
-    echo begun >"$file"
+    echo begun >"$file" || { rm "$file"; exit 125; }
     run START || { status=$?; rm "$file"; exit $status; }
     printf '%s\n' $DISBATCH_ENGINE_RANK $PPID >"$file" ;;
 START.*)

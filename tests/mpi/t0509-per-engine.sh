@@ -8,11 +8,12 @@ export TMPDIR=$dir
 cat >bag <<'BAG'
 #DISBATCH PREFIX (
 #DISBATCH SUFFIX ) 2>&1
-#DISBATCH PERENGINE START sleep 0.3; test ! -e data && echo $DISBATCH_ENGINE_RANK >data
+#DISBATCH PERENGINE START sleep 0.3; test ! -e data -a $(umask) = 0027 && echo $DISBATCH_ENGINE_RANK >data
 #DISBATCH PERENGINE START echo second >>data; echo "starts for $BATS_CLUSTER"
 #DISBATCH PERENGINE STOP echo "stops $DISBATCH_ENGINE_RANK"; mv data gone
 #DISBATCH REPEAT 20 test "$(head -n 1 data)" = $DISBATCH_ENGINE_RANK && tail -n 1 data
 BAG
+umask 027
 by_mpi 5 bag
 test "$(cat out)" = "$(yes second | head -n 20)"
 test "$(cat gone)" = "$(grep -o 'stops [1-4]' err | cut -c7-; echo second)"
