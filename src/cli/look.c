@@ -181,12 +181,12 @@ int bats_place_note(json_t *settings, const char *dir, const char *record,
                : bats_no_memory(err);
 }
 
-char *bats_place_find(struct bats_view *view)
+char *bats_place_find(struct bats_view *view, int64_t session)
 {
     const char *record = bats_view_path(view);
     char real[PATH_MAX], *dir = NULL;
     json_t *all = NULL;
-    bats_must(bats_view_options(view, 0, &all, &bats_why));
+    bats_must(bats_view_options(view, session, &all, &bats_why));
     bats_must(resolve(record, real, &bats_why));
     const char *noted =
         json_string_value(json_object_get(json_object_get(all, "run"), KEY));

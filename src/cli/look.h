@@ -90,9 +90,9 @@ char *bats_place_default(const char *bag);
 int bats_place_note(json_t *settings, const char *dir, const char *record,
                     struct bats_error *err);
 
-/* The directory with the output, for free(): the one noted for the last
- * session, else the default for the record's bag. */
-char *bats_place_find(struct bats_view *view);
+/* The directory with the output of a session, for free(): the one noted, else
+ * the default for the record's bag. */
+char *bats_place_find(struct bats_view *view, int64_t session);
 
 /* ---- needs ---- */
 

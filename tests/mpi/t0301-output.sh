@@ -74,7 +74,7 @@ ok 'bytes are printed as they were written'
 printf '%s\n' 'echo fine' 'echo failed >&2; cat fixed' >bag
 expect 1 bats 2 bag --output stream:deep
 echo fixed >fixed
-bats 2 bag --output stream:deep --retry-failed
+bats 2 bag --output stream:elsewhere --retry-failed
 show bag
 consists out fine fixed
 show bag --stderr

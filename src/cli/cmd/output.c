@@ -13,7 +13,8 @@
 
 struct printer {
     const struct bats_settings *set;
-    char *dir;
+    struct bats_view *view;
+    char **dirs;                      /* by session; NULL: not looked up yet */
     struct bats_view_output *outputs; /* n, by number of the task */
     size_t n;
     uint64_t task; /* number of the task being printed, as people see it */
@@ -56,6 +57,13 @@ static void print_failure(const struct bats_view_output *o)
               o->out_bytes, o->err_bytes);
 }
 
+static const char *dir_of(struct printer *p, int64_t session)
+{
+    if (p->dirs[session] == NULL)
+        p->dirs[session] = bats_place_find(p->view, session);
+    return p->dirs[session];
+}
+
 static void print_task(struct printer *p, const struct bats_view_output *o)
 {
     char path[PATH_MAX];
@@ -64,8 +72,8 @@ static void print_task(struct printer *p, const struct bats_view_output *o)
     if (p->set->failed)
         print_failure(o);
     p->task = (uint64_t)o->task;
-    snprintf(path, sizeof path, "%s/stream-%s-%04d.out", p->dir, o->run,
-             o->stream);
+    snprintf(path, sizeof path, "%s/stream-%s-%04d.out", dir_of(p, o->session),
+             o->run, o->stream);
     const struct bats_outfile_place place = {path, (uint32_t)(o->task - 1),
                                              o->attempt, o->begin, o->end};
     int rc = bats_must(bats_outfile_read(&place, p->set->err ? 2 : 1,
@@ -151,24 +159,28 @@ int cmd_output_check(struct bats_settings *set, struct bats_error *err)
 int cmd_output(const struct bats_settings *set)
 {
     struct printer p = {.set = set};
-    struct bats_view *view;
     struct bats_texts texts = {0};
+    int64_t last = 0;
     char record[PATH_MAX];
     bats_look_find(set->words[0], record, sizeof record);
-    bats_must(bats_view_open(record, &view, &bats_why));
-    bats_must(bats_view_outputs(view, &p.outputs, &p.n, &texts, &bats_why));
+    bats_must(bats_view_open(record, &p.view, &bats_why));
+    bats_must(bats_view_outputs(p.view, &p.outputs, &p.n, &texts, &bats_why));
     if (p.n == 0)
         bats_die(BATS_EINPUT,
                  "%s: no task has output of 'bats-mpi run --output stream'",
                  record);
-    p.dir = bats_place_find(view);
+    for (size_t i = 0; i < p.n; i++)
+        last = p.outputs[i].session > last ? p.outputs[i].session : last;
+    p.dirs = bats_have(calloc((size_t)last + 1, sizeof *p.dirs));
     for (size_t i = 0; i < set->n_task; i++)
         each_range(&p, set->task[i], NULL);
     for (size_t i = 0; set->n_task == 0 && i < p.n; i++)
         print_task(&p, &p.outputs[i]);
-    bats_view_close(view);
+    for (int64_t i = 0; i <= last; i++)
+        free(p.dirs[i]);
+    free(p.dirs);
+    bats_view_close(p.view);
     bats_texts_release(&texts);
     free(p.outputs);
-    free(p.dir);
     return p.lacking ? BATS_EXIT_FAILED : 0;
 }

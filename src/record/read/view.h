@@ -232,6 +232,7 @@ int bats_view_loads(struct bats_view *view, struct bats_view_load **list,
 struct bats_view_output {
     int64_t task; /* number */
     uint32_t attempt;
+    int64_t session;
     const char *run; /* run id of its session */
     int stream;      /* its file is stream-RUN-STREAM.out, with four digits; */
     int64_t begin, end; /* from here to there */

@@ -103,13 +103,13 @@ int bats_view_outputs(struct bats_view *v, struct bats_view_output **list,
 {
 #define C(member) BATS_COLUMN(struct bats_view_output, member)
     static const struct bats_db_column columns[] = {
-        C(task), C(attempt),     C(run),    C(stream),    C(begin),
-        C(end),  C(exit_status), C(signal), C(out_bytes), C(err_bytes),
-        {0}};
+        C(task),   C(attempt),   C(session),   C(run),
+        C(stream), C(begin),     C(end),       C(exit_status),
+        C(signal), C(out_bytes), C(err_bytes), {0}};
 #undef C
     return bats_part_list(
         v,
-        "SELECT n.number, e.attempt, s.run_id, e.stream, e.out_begin,"
+        "SELECT n.number, e.attempt, s.id, s.run_id, e.stream, e.out_begin,"
         " e.out_end, e.exit_status, e.signal, e.out_bytes, e.err_bytes"
         " FROM (SELECT *, max(seq) FROM execution WHERE outcome = 0"
         "   GROUP BY task) e JOIN session s ON s.id = e.session"
