@@ -52,8 +52,8 @@ struct bats_size_choice {
 };
 
 /* Finds the cheapest request with which each task of this kind would have had
- * a twentieth more than it used, at first or tried again. factor > 1. False: it is no smaller, saves less than 5 %, or costs are not
- * known. */
+ * a twentieth more than it used, at first or tried again. factor > 1. False: it
+ * is no smaller, saves less than 5 %, or costs are not known. */
 bool bats_size_best(const struct bats_past_size *list, size_t n, uint32_t kind,
                     int64_t asked_kib, double factor,
                     struct bats_size_choice *best);
