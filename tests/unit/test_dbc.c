@@ -67,10 +67,8 @@ static void assert_run(uint32_t first, uint32_t second, bats_time seconds,
                        bats_money cost)
 {
     play();
-    assert_int_equal(w->of[0].done, first);
-    assert_int_equal(w->of[1].done, second);
-    assert_int_equal(w->makespan, seconds * BATS_SECOND);
-    assert_int_equal(w->status.charged, cost * BATS_UNIT);
+    assert_end(.done0 = first, .done1 = second,
+               .makespan = seconds * BATS_SECOND, .charged = cost * BATS_UNIT);
 }
 
 /* R4 and R8 take 27.6 s for a task, for as much money.
@@ -94,9 +92,9 @@ TEST(the_grid_bag_is_done_as_by_hand)
         play();
         assert_int_equal(w->of[4].done, cases[i].on_r4);
         assert_int_equal(w->of[8].done, cases[i].on_r8);
-        assert_int_equal(w->status.done, done);
-        assert_int_equal(w->makespan, cases[i].rounds * INT64_C(27631579));
-        assert_int_equal(w->status.charged, done * INT64_C(27631579));
+        assert_end(.done = done,
+                   .makespan = cases[i].rounds * INT64_C(27631579),
+                   .charged = done * INT64_C(27631579));
         assert_int_equal(w->status.finish, cases[i].budget > 0
                                                ? BATS_FINISH_BUDGET
                                                : BATS_FINISH_ALL_DONE);
@@ -129,11 +127,9 @@ TEST(no_task_begins_that_cannot_end_by_the_deadline)
     for (int i = 0; i < 4; i++) {
         two(policies[i], "ab", 19, 0);
         play();
-        assert_int_equal(w->of[0].done, 1);
-        assert_int_equal(w->of[1].done, 3);
-        assert_int_equal(w->status.pending, 2);
-        assert_int_equal(w->status.finish, BATS_FINISH_TOO_LATE);
-        assert_int_equal(w->makespan, 15 * BATS_SECOND);
+        assert_end(.done0 = 1, .done1 = 3, .pending = 2,
+                   .finish = BATS_FINISH_TOO_LATE,
+                   .makespan = 15 * BATS_SECOND);
     }
 }
 

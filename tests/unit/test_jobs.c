@@ -41,6 +41,16 @@ static void note(void *context, bats_time now, const struct bats_command *c)
         jobs.most_asked = jobs.waiting;
 }
 
+#define NONE UINT32_MAX
+#define BILLED(...)                                                           \
+    {                                                                         \
+        __VA_ARGS__                                                           \
+    }
+#define LEASES(minutes, ...)                                                  \
+    {                                                                         \
+        .step = BATS_MINUTE, .lease = (minutes)*BATS_MINUTE, __VA_ARGS__      \
+    }
+
 static void prepare(uint32_t n_tasks, uint32_t n_machines, bats_money budget)
 {
     jobs = (struct jobs){.asked = 0};
@@ -70,25 +80,158 @@ static void play_jobs_to(enum bats_finish finish)
     assert_int_equal(w->status.finish, finish);
 }
 
-/* Three tasks are an hour of one job; the fourth needs another one. */
-TEST(what_jobs_were_billed_is_charged)
+/* A bag, its budget (0: none) and jobs, and how that ends. Where there are leases
+ * half of the machines may be held at a time. */
+static const struct row {
+    const char *what;
+    uint32_t tasks, machines;
+    double budget;
+    struct bats_billing billing;
+    bats_time queue, startup, first, last; /* the work of these tasks */
+    bats_time lead, bill, lost;
+    uint32_t max, slots;
+    bats_money earlier;
+    enum bats_tail tail;
+    enum bats_finish finish; /* 0: when all are done */
+    struct {
+        double charged;
+        bats_time makespan;
+        uint32_t done, failed, asked, begun, most_asked, at_once, replicas;
+    } ends; /* 0: is not looked at, NONE: none */
+} rows[] = {
+    /* Three tasks are an hour of one job; the fourth needs another one. */
+    {"what jobs were billed is charged", 4, 2,
+     .ends = {4, 2 * TASK, .asked = 2}},
+    /* One machine: its job ends after an hour, and the next one begins then. */
+    {"a job that is still needed is followed by another", 7, 2, .max = 1,
+     .ends = {7, 7 * TASK, .begun = 3}},
+    /* 7 buys two jobs of 3; the bill of these leaves 1, which pays no third. */
+    {"money is held for jobs that wait", 20, MACHINES, 7, .queue = BATS_HOUR,
+     .finish = BATS_FINISH_BUDGET, .ends = {6, .done = 6, .most_asked = 2}},
+    /* 30 minutes more: then 7 buys only one at a time. */
+    {"what the site may bill beyond the window is held too", 20, MACHINES, 7,
+     BILLED(.overrun = 30 * BATS_MINUTE), .finish = BATS_FINISH_BUDGET,
+     .ends = {3, .done = 3, .most_asked = 1}},
+    {"no more jobs are asked for than tasks wait", 5, MACHINES, .slots = 2,
+     .ends = {.done = 5, .most_asked = 3}},
+    {"no more jobs are asked for than are allowed", 9, MACHINES,
+     .billing = {.jobs = 3}, .ends = {.most_asked = 3}},
+    /* The first job does both tasks; the one that waits is given up. */
+    {"jobs that nobody needs any more are withdrawn", 2, 2,
+     .queue = 1000 * BATS_HOUR,
+     .ends = {2, .done = 2, .asked = 2, .begun = 1}},
+    /* 10 minutes are billed, and the task runs again. */
+    {"a job that is lost is replaced", 1, 1, .lost = 10 * BATS_MINUTE,
+     .ends = {1.5, 30 * BATS_MINUTE}},
+    /* 1 per hour: 5 pay a window of 3, and the run meanwhile. */
+    {"the job of the run itself counts", 20, MACHINES, 5,
+     BILLED(.rate = BATS_UNIT), .finish = BATS_FINISH_BUDGET,
+     .ends = {4, .done = 3, .most_asked = 1}},
+    /* The window of 3 could be paid, but not the hour of the run as well. */
+    {"the job of the run is paid to the end of the others", 20, MACHINES, 3.5,
+     BILLED(.rate = BATS_UNIT), .finish = BATS_FINISH_BUDGET,
+     .ends = {.asked = NONE}},
+    /* It pays nothing but its own time, until nothing else can be paid. */
+    {"a run that waits in vain ends with its money", 20, 1, 5,
+     BILLED(.rate = BATS_UNIT), 1000000 * BATS_HOUR,
+     .finish = BATS_FINISH_BUDGET, .ends = {2, 2 * BATS_HOUR, .begun = NONE}},
+    /* 2 were billed for jobs that an earlier session has lost sight of. */
+    {"what was billed before is charged", 20, MACHINES, 7,
+     BILLED(.before = 2 * BATS_UNIT), .earlier = BATS_UNIT,
+     .finish = BATS_FINISH_BUDGET, .ends = {6, .most_asked = 1}},
+    /* It takes 70 minutes, and no job has more than 60. */
+    {"a task that is longer than a job fails in the end", 2, 2,
+     .last = 70 * BATS_MINUTE, .ends = {1 + 3 * 3, .done = 1, .failed = 1}},
+    /* It is told to stop 10 minutes before the end of the job, and does. */
+    {"so does one that has time to stop", 1, 1, 20, .first = 70 * BATS_MINUTE,
+     .lead = 10 * BATS_MINUTE, .ends = {.failed = 1, .begun = 3}},
+    /* They begin soon after it in each job and are cut off with it. */
+    {"copies in the same job do not count", 2, 1, 60, .first = BATS_MINUTE,
+     .last = 70 * BATS_MINUTE, .slots = 2, .tail = BATS_TAIL_SOONEST,
+     .ends = {.failed = 1, .replicas = 3, .begun = 3}},
+    /* Tasks cost 1 each, and jobs hold a quarter each. */
+    {"with leases a budget that just pays the bag does it at once", 60,
+     MACHINES, 61, LEASES(5), .ends = {60, 15 * TASK, .asked = 4}},
+    /* Nothing is cut off, and nothing is left that would pay a task. */
+    {"with leases all money is for whole tasks", 60, MACHINES, 30.5, LEASES(5),
+     .finish = BATS_FINISH_BUDGET, .ends = {30, .done = 30}},
+    /* The start is billed, too. */
+    {"a lease begins with the job", 1, 2, 2, LEASES(5),
+     .startup = 4 * BATS_MINUTE, .ends = {1.2}},
+    /* A job holds 1/2 for its lease, and 1 for its start until it has begun: 5
+     * pay 3 jobs, and a fourth one when they have begun. */
+    {"a start is paid until the job has begun", 60, MACHINES, 5,
+     LEASES(10, .starting = TASK), BATS_MINUTE, .finish = BATS_FINISH_BUDGET,
+     .ends = {.at_once = 3, .most_asked = 4}},
+    /* Each job holds 1.5 at its end, so that 66 pay only four jobs to the end
+     * of 60 tasks. But eight begin, and some leave before the others. */
+    {"where money is short some jobs leave before the others", 60,
+     2 * MACHINES, 66, LEASES(5, .overrun = 30 * BATS_MINUTE),
+     .ends = {60, 9 * TASK}},
+    /* Two jobs for four tasks, which are told to stop ten minutes before the
+     * end. The second task of one needs 1.05, not 1.5, and of the other one a
+     * third more, as runtimes may vary: 4.5 pay both at a time. */
+    {"no time to stop is held for tasks that end before", 4, 4, 4.5,
+     LEASES(30), .lead = 10 * BATS_MINUTE, .ends = {.makespan = 2 * TASK}},
+    /* Four jobs have done a task each, for 4 of 7.75, and hold 0.8 each for a
+     * lease and their ends. The last two tasks take 1.55 and a fifth, as
+     * runtimes may vary, so two jobs wait until the others are billed. */
+    {"an idle job waits for the bills that pay its task", 6, MACHINES, 7.75,
+     LEASES(6, .overrun = 10 * BATS_MINUTE), .bill = BATS_SECOND,
+     .ends = {.makespan = 2 * TASK + 2 * BATS_SECOND, .asked = 4}}};
+
+static void set_up_row(const struct row *r)
 {
-    prepare(4, 2, BATS_UNLIMITED);
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->makespan, 2 * TASK);
-    assert_int_equal(w->status.charged, 4 * BATS_UNIT);
-    assert_int_equal(jobs.asked, 2);
+    prepare(r->tasks, r->machines,
+            r->budget > 0 ? (bats_money)(r->budget * BATS_UNIT)
+                          : BATS_UNLIMITED);
+    w->o.sched.billing = r->billing;
+    w->o.sched.billing.model = BATS_BILLING_JOB;
+    w->o.sched.earlier.charged = r->earlier;
+    w->o.sched.preempt_lead = r->lead;
+    if (r->tail)
+        w->o.sched.tail = r->tail;
+    w->o.bill = r->bill;
+    w->o.n_losses = r->lost > 0;
+    jobs.losses[0].time = r->lost;
+    jobs.queue[0] = r->queue;
+    jobs.startup[0] = r->startup;
+    if (r->max > 0 || r->billing.lease > 0)
+        w->clusters[0].max = r->max > 0 ? r->max : r->machines / 2;
+    for (uint32_t i = 0; r->slots > 0 && i < r->machines; i++)
+        w->machines[i].slots = r->slots;
+    if (r->first > 0)
+        w->work[0] = r->first;
+    if (r->last > 0)
+        w->work[r->tasks - 1] = r->last;
 }
 
-/* One machine: its job ends after an hour, and the next one begins then. */
-TEST(a_job_that_is_still_needed_is_followed_by_another)
+static void expect(const struct row *r, const char *name, uint64_t is,
+                   uint32_t wanted)
 {
-    prepare(7, 2, BATS_UNLIMITED);
-    w->clusters[0].max = 1;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.charged, 7 * BATS_UNIT);
-    assert_int_equal(jobs.begun, 3);
-    assert_int_equal(w->makespan, 7 * TASK);
+    if (wanted > 0 && is != (wanted == NONE ? 0 : wanted))
+        fail_msg("%s: %s is %llu", r->what, name, (unsigned long long)is);
+}
+
+TEST(jobs_do_what_the_rows_say)
+{
+    for (const struct row *r = rows; r < rows + sizeof rows / sizeof *rows;
+         r++) {
+        set_up_row(r);
+        play_jobs_to(r->finish ? r->finish : BATS_FINISH_ALL_DONE);
+        if (r->ends.charged > 0)
+            assert_near((double)w->status.charged / BATS_UNIT, r->ends.charged,
+                        1e-9);
+        if (r->ends.makespan > 0)
+            assert_int_equal(w->makespan, r->ends.makespan);
+        expect(r, "done", w->status.done, r->ends.done);
+        expect(r, "failed", w->status.failed, r->ends.failed);
+        expect(r, "replicas", w->status.replicas, r->ends.replicas);
+        expect(r, "asked", jobs.asked, r->ends.asked);
+        expect(r, "begun", jobs.begun, r->ends.begun);
+        expect(r, "most_asked", jobs.most_asked, r->ends.most_asked);
+        expect(r, "at_once", jobs.at_once, r->ends.at_once);
+    }
 }
 
 /* One machine, which may be two jobs for a while. The first job waited for so
@@ -104,151 +247,6 @@ TEST(the_next_job_is_asked_for_as_early_as_jobs_wait)
     assert_true(wait > BATS_MINUTE && wait < BATS_HOUR);
     assert_int_equal(jobs.asked_at[1], wait + BATS_HOUR - wait);
     assert_int_equal(w->status.charged, 5 * BATS_UNIT);
-}
-
-/* 7 buys two jobs of 3; the bill of these leaves 1, which pays no third. */
-TEST(money_is_held_for_jobs_that_wait)
-{
-    prepare(20, MACHINES, 7 * BATS_UNIT);
-    jobs.queue[0] = BATS_HOUR;
-    play_jobs_to(BATS_FINISH_BUDGET);
-    assert_int_equal(jobs.most_asked, 2);
-    assert_int_equal(w->status.done, 6);
-    assert_int_equal(w->status.charged, 6 * BATS_UNIT);
-}
-
-/* A job may be billed for 30 minutes more: then 7 buys only one at a time. */
-TEST(what_the_site_may_bill_beyond_the_window_is_held_too)
-{
-    prepare(20, MACHINES, 7 * BATS_UNIT);
-    w->o.sched.billing.overrun = 30 * BATS_MINUTE;
-    play_jobs();
-    assert_int_equal(jobs.most_asked, 1);
-    assert_true(w->status.charged <= 7 * BATS_UNIT);
-    assert_int_equal(w->status.done, 3);
-}
-
-TEST(no_more_jobs_are_asked_for_than_tasks_wait)
-{
-    prepare(5, MACHINES, BATS_UNLIMITED);
-    for (int i = 0; i < MACHINES; i++)
-        w->machines[i].slots = 2;
-    play_jobs();
-    assert_int_equal(jobs.most_asked, 3);
-    assert_int_equal(w->status.done, 5);
-}
-
-TEST(no_more_jobs_are_asked_for_than_are_allowed)
-{
-    prepare(9, MACHINES, BATS_UNLIMITED);
-    w->o.sched.billing.jobs = 3;
-    play_jobs();
-    assert_int_equal(jobs.most_asked, 3);
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
-}
-
-/* The first job that comes does both tasks; the one that waits is given up. */
-TEST(jobs_that_nobody_needs_any_more_are_withdrawn)
-{
-    prepare(2, 2, BATS_UNLIMITED);
-    jobs.queue[0] = 1000 * BATS_HOUR;
-    play_jobs();
-    assert_int_equal(w->status.done, 2);
-    assert_int_equal(jobs.asked, 2);
-    assert_int_equal(jobs.begun, 1);
-    assert_int_equal(w->status.charged, 2 * BATS_UNIT);
-}
-
-/* A task is lost after 10 minutes, which are billed, and runs again. */
-TEST(a_job_that_is_lost_is_replaced)
-{
-    prepare(1, 1, BATS_UNLIMITED);
-    jobs.losses[0] = (struct bats_sim_loss){10 * BATS_MINUTE, 0};
-    w->o.n_losses = 1;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.charged, 3 * BATS_UNIT / 2);
-    assert_int_equal(w->makespan, 30 * BATS_MINUTE);
-}
-
-/* The job of the run itself costs 1 per hour: 5 pay a window of 3, and the run
- * meanwhile. */
-TEST(the_job_of_the_run_itself_counts)
-{
-    prepare(20, MACHINES, 5 * BATS_UNIT);
-    w->o.sched.billing.rate = BATS_UNIT;
-    play_jobs_to(BATS_FINISH_BUDGET);
-    assert_int_equal(jobs.most_asked, 1);
-    assert_int_equal(w->status.done, 3);
-    assert_int_equal(w->status.charged, 4 * BATS_UNIT);
-}
-
-/* The window of 3 could be paid, but not the hour of the run as well. */
-TEST(the_job_of_the_run_is_paid_to_the_end_of_the_others)
-{
-    prepare(20, MACHINES, 7 * BATS_UNIT / 2);
-    w->o.sched.billing.rate = BATS_UNIT;
-    play_jobs_to(BATS_FINISH_BUDGET);
-    assert_int_equal(jobs.asked, 0);
-}
-
-/* It pays nothing but its own time, until nothing else can be paid. */
-TEST(a_run_that_waits_in_vain_ends_with_its_money)
-{
-    prepare(20, 1, 5 * BATS_UNIT);
-    w->o.sched.billing.rate = BATS_UNIT;
-    jobs.queue[0] = 1000000 * BATS_HOUR;
-    play_jobs_to(BATS_FINISH_BUDGET);
-    assert_int_equal(jobs.begun, 0);
-    assert_true(w->status.charged <= 5 * BATS_UNIT);
-    assert_true(w->makespan >= BATS_HOUR);
-}
-
-/* 2 were billed for jobs that an earlier session has lost sight of. */
-TEST(what_was_billed_before_is_charged)
-{
-    prepare(20, MACHINES, 7 * BATS_UNIT);
-    w->o.sched.earlier.charged = BATS_UNIT;
-    w->o.sched.billing.before = 2 * BATS_UNIT;
-    play_jobs_to(BATS_FINISH_BUDGET);
-    assert_int_equal(jobs.most_asked, 1);
-    assert_int_equal(w->status.charged, 6 * BATS_UNIT);
-}
-
-/* The second task takes 70 minutes, and no job has more than 60. */
-TEST(a_task_that_is_longer_than_a_job_fails_in_the_end)
-{
-    prepare(2, 2, BATS_UNLIMITED);
-    w->work[1] = 70 * BATS_MINUTE;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.done, 1);
-    assert_int_equal(w->status.failed, 1);
-    assert_int_equal(w->status.charged, BATS_UNIT + 3 * 3 * BATS_UNIT);
-}
-
-/* It is told to stop 10 minutes before the end of the job, and stops at once. */
-TEST(so_does_one_that_has_time_to_stop)
-{
-    prepare(1, 1, 20 * BATS_UNIT);
-    w->work[0] = 70 * BATS_MINUTE;
-    w->o.sched.preempt_lead = 10 * BATS_MINUTE;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.failed, 1);
-    assert_int_equal(jobs.begun, 3);
-}
-
-/* So does one that has copies, which begin soon after it in each job and are cut
- * off with it: a job counts once. */
-TEST(copies_in_the_same_job_do_not_count)
-{
-    prepare(2, 1, 60 * BATS_UNIT);
-    w->machines[0].slots = 2;
-    w->work[0] = BATS_MINUTE;
-    w->work[1] = 70 * BATS_MINUTE;
-    w->o.sched.tail = BATS_TAIL_SOONEST;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.failed, 1);
-    assert_int_equal(w->status.replicas, 3);
-    assert_int_equal(jobs.begun, 3);
 }
 
 /* ---- for how long they work ---- */
@@ -344,25 +342,6 @@ static void prepare_leases(uint32_t n_tasks, uint32_t n, bats_money budget)
     w->o.sched.billing.lease = 5 * BATS_MINUTE;
 }
 
-/* The budget is 61, tasks cost 1 each, and jobs hold a quarter each. */
-TEST(with_leases_a_budget_that_just_pays_the_bag_does_it_at_once)
-{
-    prepare_leases(60, MACHINES, 61 * BATS_UNIT);
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(jobs.asked, 4);
-    assert_int_equal(w->makespan, 15 * TASK);
-    assert_int_equal(w->status.charged, 60 * BATS_UNIT);
-}
-
-/* Nothing is cut off, and nothing is left that would pay a task. */
-TEST(with_leases_all_money_is_for_whole_tasks)
-{
-    prepare_leases(60, MACHINES, 30 * BATS_UNIT + BATS_UNIT / 2);
-    play_jobs_to(BATS_FINISH_BUDGET);
-    assert_int_equal(w->status.done, 30);
-    assert_int_equal(w->status.charged, 30 * BATS_UNIT);
-}
-
 /* The first task takes ten hours, and nobody knew. It ends with the money, and
  * not later. */
 TEST(a_job_whose_lease_cannot_be_paid_ends)
@@ -373,67 +352,25 @@ TEST(a_job_whose_lease_cannot_be_paid_ends)
     assert_in_range(w->status.charged, 9 * BATS_UNIT, 10 * BATS_UNIT);
 }
 
-/* A job holds 1/2 for its lease, and 1 for its start until it has begun: 5 pay 3
- * jobs, and a fourth one when they have begun. */
-TEST(a_start_is_paid_until_the_job_has_begun)
+/* A second cluster of this charge and speed, and leases of five minutes. */
+static void prepare_two(uint32_t n_tasks, double charge, double speed,
+                        uint32_t n_jobs, bats_money budget)
 {
-    prepare_leases(60, MACHINES, 5 * BATS_UNIT);
-    w->o.sched.billing.lease = 10 * BATS_MINUTE;
-    w->o.sched.billing.starting = TASK;
-    jobs.queue[0] = BATS_MINUTE;
-    play_jobs();
-    assert_int_equal(jobs.at_once, 3);
-    assert_int_equal(jobs.most_asked, 4);
-}
-
-/* Each job holds 1.5 at its end, so that 66 pay only four jobs to the end of
- * 60 tasks. But eight begin, and some leave before the others. */
-TEST(where_money_is_short_some_jobs_leave_before_the_others)
-{
-    prepare_leases(60, 2 * MACHINES, 66 * BATS_UNIT);
-    w->o.sched.billing.overrun = 30 * BATS_MINUTE;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.charged, 60 * BATS_UNIT);
-    assert_true(w->makespan <= 10 * TASK);
-}
-
-/* Two jobs for four tasks, which are told to stop ten minutes before the end.
- * Its second task needs 1.05, not 1.5, of a job, and of the other one a third
- * more, as runtimes may vary: 4.5 pay both at a time. */
-TEST(no_time_to_stop_is_held_for_tasks_that_end_before)
-{
-    prepare_leases(4, 4, 45 * BATS_UNIT / 10);
-    w->o.sched.billing.lease = 30 * BATS_MINUTE;
-    w->o.sched.preempt_lead = 10 * BATS_MINUTE;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->makespan, 2 * TASK);
-}
-
-/* Four jobs have done a task each, for 4 of 7.75, and hold 0.8 each for a lease
- * and their ends. The last two tasks take 1.55 and a fifth, as runtimes may
- * vary, so two jobs wait until the others are billed. */
-TEST(an_idle_job_waits_for_the_bills_that_pay_its_task)
-{
-    prepare_leases(6, MACHINES, 775 * BATS_UNIT / 100);
-    w->o.sched.billing.lease = 6 * BATS_MINUTE;
-    w->o.sched.billing.overrun = 10 * BATS_MINUTE;
-    w->o.bill = BATS_SECOND;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->makespan, 2 * TASK + 2 * BATS_SECOND);
-    assert_int_equal(jobs.asked, 4);
+    set_up_world(&bats_policy_bats, n_tasks, TASK, MACHINES, 3, charge,
+                 budget);
+    w->speed[1] = speed;
+    w->o.sched.billing = (struct bats_billing){.model = BATS_BILLING_JOB,
+                                               .step = BATS_MINUTE,
+                                               .jobs = n_jobs,
+                                               .lease = 5 * BATS_MINUTE};
+    w->o.sched.tail = BATS_TAIL_NONE;
 }
 
 /* Each of 40 tasks may cost 1.1. They cost 1 in the first cluster, and 1.5 in
  * the second one, which does one and no more. */
 TEST(tasks_are_not_run_where_they_cost_more_than_their_share)
 {
-    set_up_world(&bats_policy_bats, 40, TASK, MACHINES, 3, 9, 44 * BATS_UNIT);
-    w->speed[1] = 2;
-    w->o.sched.billing = (struct bats_billing){.model = BATS_BILLING_JOB,
-                                               .step = BATS_MINUTE,
-                                               .jobs = 2,
-                                               .lease = 5 * BATS_MINUTE};
-    w->o.sched.tail = BATS_TAIL_NONE;
+    prepare_two(40, 9, 2, 2, 44 * BATS_UNIT);
     play_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(w->of[1].done, 1);
 }
@@ -442,12 +379,7 @@ TEST(tasks_are_not_run_where_they_cost_more_than_their_share)
  * cost them 27. */
 static int64_t jobs_in_the_dear_cluster(bats_money budget)
 {
-    set_up_world(&bats_policy_bats, 8, TASK, MACHINES, 3, 4, budget);
-    w->o.sched.billing = (struct bats_billing){.model = BATS_BILLING_JOB,
-                                               .step = BATS_MINUTE,
-                                               .jobs = MACHINES,
-                                               .lease = 5 * BATS_MINUTE};
-    w->o.sched.tail = BATS_TAIL_NONE;
+    prepare_two(8, 4, 1, MACHINES, budget);
     play_to(BATS_FINISH_ALL_DONE);
     return w->of[1].windows;
 }
@@ -462,15 +394,9 @@ TEST(where_money_is_short_only_one_of_the_first_jobs_is_dear)
  * take half the time, at 9 per hour: 1.5 each. */
 static void play_for_cost(bats_time deadline)
 {
-    set_up_world(&bats_policy_bats, 80, TASK, MACHINES, 3, 9, BATS_UNLIMITED);
-    w->speed[1] = 2;
-    w->o.sched.billing = (struct bats_billing){.model = BATS_BILLING_JOB,
-                                               .step = BATS_MINUTE,
-                                               .jobs = MACHINES,
-                                               .lease = 5 * BATS_MINUTE};
+    prepare_two(80, 9, 2, MACHINES, BATS_UNLIMITED);
     w->o.sched.goal.minimize = BATS_MINIMIZE_COST;
     w->o.sched.goal.deadline = deadline;
-    w->o.sched.tail = BATS_TAIL_NONE;
     play();
     assert_int_equal(w->status.done, 80);
 }
@@ -491,15 +417,6 @@ TEST(a_deadline_is_met_with_the_dear_cluster_only_if_it_must_be)
     play_for_cost(14 * TASK);
     assert_true(w->makespan <= 14 * TASK);
     assert_true(w->status.charged < 90 * BATS_UNIT);
-}
-
-/* The start of a job is billed, too, and its lease counts from there. */
-TEST(a_lease_begins_with_the_job)
-{
-    prepare_leases(1, 2, 2 * BATS_UNIT);
-    jobs.startup[0] = 4 * BATS_MINUTE;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.charged, 6 * BATS_UNIT / 5);
 }
 
 /* The second cluster takes a quarter of the time, at the same price: 200 tasks
@@ -725,8 +642,7 @@ TEST(safe_jobs_are_not_asked_for_before_they_are_needed)
 {
     prepare_pools(6, "TR");
     play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->of[0].done, 6);
-    assert_int_equal(w->of[1].machines_used, 0);
+    assert_end(.done0 = 6, .used1 = 0);
 }
 
 /* N = 0, T = 0: when one task is left, it goes to the safe pool at once, whose
@@ -736,8 +652,7 @@ TEST(a_safe_job_is_asked_for_when_the_tail_needs_it)
     prepare_pools(3, "TRR");
     w->work[0] = w->work[1] = w->work[2] = TASK;
     play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->of[1].machines_used, 1);
-    assert_int_equal(w->makespan, 2 * TASK);
+    assert_end(.used1 = 1, .makespan = 2 * TASK);
 }
 
 /* Nothing answers in the unreliable pool: D, and then a safe job. */
@@ -749,8 +664,7 @@ TEST(what_does_not_answer_is_done_by_a_safe_job)
     w->o.sched.expected = expected;
     w->o.reliability = loses;
     play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->of[1].done, 1);
-    assert_int_equal(w->makespan, 2 * TASK);
+    assert_end(.done1 = 1, .makespan = 2 * TASK);
 }
 
 /* The time limits of jobs as well as their losses: no task fails for that. */

@@ -89,23 +89,19 @@ TEST(deadline_and_budget_say_where_tasks_run)
                                                          &bats_policy_mw_dbs};
     for (size_t i = 0; i < 2; i++) { /* all on the slow machine */
         run(policies[i], 4 * BATS_UNIT, 1, 0);
-        assert_int_equal(w->status.done, 4);
-        assert_int_equal(w->status.charged, 4 * BATS_UNIT);
-        assert_int_equal(w->makespan, 4 * BATS_MINUTE);
+        assert_end(.done = 4, .charged = 4 * BATS_UNIT,
+                   .makespan = 4 * BATS_MINUTE);
     }
     /* 0 on the fast one, which joins first, until 30; 1 on the slow one, of
      * equal quality and before the other, until 90; 2 can not wait for that: on
      * the fast one until 60; 3 as 1, until 150. */
     bats_time deadline = 150 * BATS_SECOND;
     run(&bats_policy_miser, 100 * BATS_UNIT, 1, deadline);
-    assert_int_equal(w->status.done, 4);
-    assert_int_equal(w->makespan, deadline);
-    assert_int_equal(w->status.charged, 8 * BATS_UNIT);
+    assert_end(.done = 4, .makespan = deadline, .charged = 8 * BATS_UNIT);
     /* All but 2 on the fast one: there is money. */
     run(&bats_policy_mw_dbs, 100 * BATS_UNIT, 1, deadline);
-    assert_int_equal(w->status.done, 4);
-    assert_int_equal(w->makespan, 120 * BATS_SECOND);
-    assert_int_equal(w->status.charged, 10 * BATS_UNIT);
+    assert_end(.done = 4, .makespan = 120 * BATS_SECOND,
+               .charged = 10 * BATS_UNIT);
 }
 
 /* By hand, the soonest end of all schedules that cost no more; and the least
@@ -151,8 +147,7 @@ TEST(tasks_that_take_no_time_cost_nothing)
         w->o.told = what_is_told;
         w->o.sched.budget = 2 * BATS_UNIT;
         play();
-        assert_int_equal(w->status.done, 8);
-        assert_int_equal(w->makespan, 2 * BATS_MINUTE);
+        assert_end(.done = 8, .makespan = 2 * BATS_MINUTE);
     }
 }
 
@@ -223,8 +218,7 @@ TEST(flow_puts_nothing_by_where_it_would_be_late)
         w->o.sched.budget = budget[is_told] * BATS_UNIT;
         w->o.sched.goal.deadline = 10 * BATS_MINUTE;
         play();
-        assert_int_equal(w->status.done, 12);
-        assert_int_equal(w->makespan, 10 * BATS_MINUTE);
+        assert_end(.done = 12, .makespan = 10 * BATS_MINUTE);
     }
 }
 
@@ -246,8 +240,7 @@ TEST(flow_leaves_time_for_what_was_told_wrong)
 TEST(what_can_not_be_in_time_is_not_begun)
 {
     run(&bats_policy_miser, 100 * BATS_UNIT, 1, BATS_MINUTE);
-    assert_int_equal(w->status.finish, BATS_FINISH_TOO_LATE);
-    assert_int_equal(w->status.charged, 0);
+    assert_end(.finish = BATS_FINISH_TOO_LATE, .charged = 0);
 }
 
 /* A chain of three tasks of 6 seconds, each of another kind, at 60 or 360 an

@@ -24,12 +24,8 @@ static void run(const struct bats_policy *policy)
 TEST(a_policy_of_one_file_runs_a_bag)
 {
     run(&policy_probe);
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->of[0].machines_used, 1);
-    assert_int_equal(w->of[0].windows, 1);
-    assert_int_equal(w->of[0].done, 3);
-    assert_int_equal(w->of[1].machines_used, 4);
-    assert_int_equal(w->of[1].done, 57);
+    assert_end(.finish = BATS_FINISH_ALL_DONE, .used0 = 1, .windows0 = 1,
+               .done0 = 3, .used1 = 4, .done1 = 57);
 }
 
 static uint32_t n_results, n_ticks, n_windows;

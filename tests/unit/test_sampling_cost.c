@@ -122,8 +122,7 @@ TEST(the_sample_is_taken_where_tasks_are_cheap)
     set_up(4, 4, 0.1);
     w->o.sched.expected = expected;
     play();
-    assert_int_equal(w->of[0].windows, 0);
-    assert_int_equal(w->of[1].machines_used, 7);
+    assert_end(.windows0 = 0, .used1 = 7);
 }
 
 TEST(what_earlier_sessions_saw_is_not_run_again)

@@ -40,33 +40,27 @@ TEST(rr_pays_every_window_that_a_machine_enters)
      * 2 (50 min): 2 + 2 + 1 + 1 windows. */
     set_up(&bats_policy_rr, 10, 25 * BATS_MINUTE, 4, 1.5, 0, -1);
     play_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->makespan, 75 * BATS_MINUTE);
-    assert_int_equal(w->of[0].windows, 6);
-    assert_int_equal(w->status.charged, 9 * BATS_UNIT);
-    assert_int_equal(w->of[0].machines_used, 4);
+    assert_end(.makespan = 75 * BATS_MINUTE, .windows0 = 6,
+               .charged = 9 * BATS_UNIT, .used0 = 4);
 }
 
 TEST(tasks_that_fill_a_window_exactly_do_not_buy_another)
 {
     set_up(&bats_policy_rr, 16, 15 * BATS_MINUTE, 4, 1, 0, -1);
     play();
-    assert_int_equal(w->makespan, BATS_HOUR);
-    assert_int_equal(w->of[0].windows, 4);
+    assert_end(.makespan = BATS_HOUR, .windows0 = 4);
 }
 
 TEST(task_is_preempted_where_the_next_window_cannot_be_paid)
 {
     set_up(&bats_policy_rr, 1, 90 * BATS_MINUTE, 1, 2, 0, 3.99);
     play_to(BATS_FINISH_BUDGET);
-    assert_int_equal(w->status.charged, 2 * BATS_UNIT);
-    assert_int_equal(w->status.preempted, 1);
-    assert_int_equal(w->status.pending, 1);
-    assert_int_equal(w->makespan, BATS_HOUR);
+    assert_end(.charged = 2 * BATS_UNIT, .preempted = 1, .pending = 1,
+               .makespan = BATS_HOUR);
 
     set_up(&bats_policy_rr, 1, 90 * BATS_MINUTE, 1, 2, 0, 4);
     play_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.charged, 4 * BATS_UNIT);
-    assert_int_equal(w->makespan, 90 * BATS_MINUTE);
+    assert_end(.charged = 4 * BATS_UNIT, .makespan = 90 * BATS_MINUTE);
 }
 
 TEST(the_last_window_ends_early_by_the_preemption_lead)
@@ -86,8 +80,7 @@ TEST(nothing_starts_when_no_machine_can_be_paid)
     for (int i = 0; i < 2; i++) {
         set_up(policies[i], 10, BATS_MINUTE, 2, 3, 4, 2.999999);
         play_to(BATS_FINISH_BUDGET);
-        assert_int_equal(w->status.charged, 0);
-        assert_int_equal(w->status.pending, 10);
+        assert_end(.charged = 0, .pending = 10);
     }
 }
 
@@ -105,9 +98,7 @@ TEST(without_a_budget_every_machine_starts_at_once)
 {
     set_up(&bats_policy_bkp, 64, 10 * BATS_MINUTE, 16, 1, 5, -1);
     play();
-    assert_int_equal(w->makespan, 20 * BATS_MINUTE);
-    assert_int_equal(w->of[0].machines_used, 16);
-    assert_int_equal(w->of[1].machines_used, 16);
+    assert_end(.makespan = 20 * BATS_MINUTE, .used0 = 16, .used1 = 16);
 }
 
 /*
@@ -194,8 +185,7 @@ TEST(machines_whose_windows_end_soonest_are_marked)
     assert_int_equal(w->decisions[1].machines[0], 2);
     assert_int_equal(w->decisions[1].windows, 5);
     assert_int_equal(first_loss, BATS_HOUR);
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.charged, 14 * BATS_UNIT);
+    assert_end(.finish = BATS_FINISH_ALL_DONE, .charged = 14 * BATS_UNIT);
 }
 
 /*
@@ -223,10 +213,8 @@ TEST(exhausted_budget_names_what_the_rest_costs)
     /* Four tasks an hour and machine; 3 pays three windows, 12 tasks. */
     set_up(&bats_policy_bkp, 40, 15 * BATS_MINUTE, 4, 1, 0, 3);
     play_to(BATS_FINISH_BUDGET);
-    assert_int_equal(w->status.charged, 3 * BATS_UNIT);
-    assert_int_equal(w->status.done, 12);
-    assert_int_equal(w->status.pending, 28);
-    assert_int_equal(w->status.rest_cost, 7 * BATS_UNIT);
+    assert_end(.charged = 3 * BATS_UNIT, .done = 12, .pending = 28,
+               .rest_cost = 7 * BATS_UNIT);
 }
 
 TEST(no_machine_is_bought_that_cannot_end_a_task)
@@ -234,12 +222,10 @@ TEST(no_machine_is_bought_that_cannot_end_a_task)
     /* A task takes 2.5 windows at 1; 3 pays one task, 5 still only one. */
     set_up(&bats_policy_bkp, 3, 150 * BATS_MINUTE, 1, 1, 0, 5);
     play_to(BATS_FINISH_BUDGET);
-    assert_int_equal(w->status.done, 2);
-    assert_int_equal(w->status.charged, 5 * BATS_UNIT);
+    assert_end(.done = 2, .charged = 5 * BATS_UNIT);
     w->o.sched.budget = 4 * BATS_UNIT + BATS_UNIT / 2;
     play();
-    assert_int_equal(w->status.done, 1);
-    assert_int_equal(w->status.charged, 3 * BATS_UNIT);
+    assert_end(.done = 1, .charged = 3 * BATS_UNIT);
 }
 
 TEST(lost_machines_cost_no_task)

@@ -18,9 +18,7 @@ TEST(failed_task_is_tried_again_as_often_as_allowed)
     w->fails[2] = 1;
     w->o.sched.rules.retries = 2;
     play_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.done, 5);
-    assert_int_equal(w->status.failed, 1);
-    assert_int_equal(w->status.retried, 2);
+    assert_end(.done = 5, .failed = 1, .retried = 2);
     assert_int_equal(w->makespan, 80 * BATS_MINUTE); /* 5 + 3 executions */
 }
 
@@ -32,8 +30,7 @@ TEST(retries_of_earlier_sessions_count)
     w->o.sched.rules.retries = 2;
     w->o.sched.earlier.failures = failures;
     play();
-    assert_int_equal(w->status.failed, 2);
-    assert_int_equal(w->status.retried, 1);
+    assert_end(.failed = 2, .retried = 1);
     assert_int_equal(w->makespan, 70 * BATS_MINUTE); /* 4 + 1 + 2 executions */
 }
 
@@ -44,8 +41,7 @@ TEST(retries_wait_for_their_delay)
     w->o.sched.rules.retries = 1;
     w->o.sched.rules.retry_delay = 5 * BATS_MINUTE;
     play();
-    assert_int_equal(w->status.failed, 1);
-    assert_int_equal(w->makespan, 25 * BATS_MINUTE);
+    assert_end(.failed = 1, .makespan = 25 * BATS_MINUTE);
 }
 
 TEST(retries_go_to_another_machine)
@@ -55,8 +51,7 @@ TEST(retries_go_to_another_machine)
     w->o.sched.rules.retries = 1;
     play();
     /* One failure on the broken machine each at most: all get through. */
-    assert_int_equal(w->status.done, 8);
-    assert_int_equal(w->status.failed, 0);
+    assert_end(.done = 8, .failed = 0);
 }
 
 TEST(task_that_outlives_its_time_out_has_failed)
@@ -65,9 +60,7 @@ TEST(task_that_outlives_its_time_out_has_failed)
     w->work[1] = 50 * BATS_MINUTE;
     w->o.sched.rules.timeout = 15 * BATS_MINUTE;
     play_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.failed, 1);
-    assert_int_equal(w->status.timed_out, 1);
-    assert_int_equal(w->makespan, 35 * BATS_MINUTE);
+    assert_end(.failed = 1, .timed_out = 1, .makespan = 35 * BATS_MINUTE);
 }
 
 TEST(time_out_in_medians_needs_a_sample)
@@ -78,8 +71,7 @@ TEST(time_out_in_medians_needs_a_sample)
         w->work[i] = i == 11 ? 10 * BATS_HOUR : 10 * BATS_MINUTE;
     w->o.sched.rules.timeout_median = 3;
     play_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.timed_out, 1);
-    assert_int_equal(w->status.done, 39);
+    assert_end(.timed_out = 1, .done = 39);
     assert_true(w->makespan < 5 * BATS_HOUR);
 
     /* Neither the policy nor the monitoring has to help. */
@@ -100,8 +92,7 @@ TEST(too_many_failures_halt_the_run)
 
     w->o.sched.rules.halt_now = true;
     play_to(BATS_FINISH_HALTED);
-    assert_int_equal(w->status.failed, 3);
-    assert_int_equal(w->makespan, 20 * BATS_MINUTE);
+    assert_end(.failed = 3, .makespan = 20 * BATS_MINUTE);
 
     w->o.sched.rules.halt_failed = 0;
     w->o.sched.rules.halt_share = 1; /* three at least, of three */
@@ -114,9 +105,7 @@ TEST(no_task_starts_that_cannot_end_before_the_deadline)
     set_up(60, 2);
     w->o.sched.rules.time_limit = 35 * BATS_MINUTE;
     play_to(BATS_FINISH_TIME_LIMIT);
-    assert_int_equal(w->status.done, 6);
-    assert_int_equal(w->status.preempted, 0);
-    assert_int_equal(w->makespan, 30 * BATS_MINUTE);
+    assert_end(.done = 6, .preempted = 0, .makespan = 30 * BATS_MINUTE);
 }
 
 TEST(what_runs_at_the_deadline_is_cancelled)
@@ -160,8 +149,7 @@ TEST(task_fails_when_it_loses_machine_after_machine)
     assert_int_equal(w->status.done, 1);
     w->o.sched.rules.losses = 2;
     play();
-    assert_int_equal(w->status.failed, 1);
-    assert_int_equal(w->makespan, 3 * BATS_MINUTE);
+    assert_end(.failed = 1, .makespan = 3 * BATS_MINUTE);
 }
 
 TEST(losses_of_earlier_sessions_count)
@@ -177,8 +165,7 @@ TEST(losses_of_earlier_sessions_count)
     assert_int_equal(w->status.done, 1);
     w->o.n_losses = 2;
     play();
-    assert_int_equal(w->status.failed, 1);
-    assert_int_equal(w->makespan, 2 * BATS_MINUTE);
+    assert_end(.failed = 1, .makespan = 2 * BATS_MINUTE);
     earlier[0] = UINT8_MAX;
     play();
     assert_int_equal(w->makespan, BATS_MINUTE);
@@ -194,10 +181,8 @@ TEST(resumed_run_does_the_rest_with_the_money_left)
     w->o.sched.earlier.charged = 9 * BATS_UNIT;
     w->o.sched.budget = 10 * BATS_UNIT;
     play_to(BATS_FINISH_BUDGET); /* one window: six of the ten tasks left */
-    assert_int_equal(w->status.done, 45 + 6);
-    assert_int_equal(w->status.failed, 5);
-    assert_int_equal(w->status.pending, 4);
-    assert_int_equal(w->status.charged, 10 * BATS_UNIT);
+    assert_end(.done = 45 + 6, .failed = 5, .pending = 4,
+               .charged = 10 * BATS_UNIT);
     assert_int_equal(w->of[0].charged, BATS_UNIT);
 }
 

@@ -32,9 +32,7 @@ TEST(a_loss_that_is_noticed_puts_the_task_back)
     w->clusters[0].noticed = 5 * BATS_MINUTE;
     w->o.reliability = &loses;
     play();
-    assert_int_equal(w->makespan, 55 * BATS_MINUTE);
-    assert_int_equal(w->status.preempted, 1);
-    assert_int_equal(w->status.done, 1);
+    assert_end(.makespan = 55 * BATS_MINUTE, .preempted = 1, .done = 1);
 }
 
 /* Tasks of two hours, after some of a minute, on machines that lose nothing in
@@ -73,13 +71,11 @@ TEST(start_up_is_charged_and_delays_the_first_task)
 {
     set_up(1, 50 * BATS_MINUTE, 1);
     play();
-    assert_int_equal(w->makespan, 50 * BATS_MINUTE);
-    assert_int_equal(w->status.charged, BATS_UNIT);
+    assert_end(.makespan = 50 * BATS_MINUTE, .charged = BATS_UNIT);
 
     startup = 15 * BATS_MINUTE;
     play();
-    assert_int_equal(w->makespan, 65 * BATS_MINUTE);
-    assert_int_equal(w->status.charged, 2 * BATS_UNIT);
+    assert_end(.makespan = 65 * BATS_MINUTE, .charged = 2 * BATS_UNIT);
     assert_float_equal(w->of[0].mean_runtime, 50.0 * BATS_MINUTE, 1e-6);
 }
 
@@ -197,8 +193,7 @@ TEST(every_running_task_is_found)
     w->o.sched.earlier.seen = seen;
     w->o.sched.earlier.n_seen = 2;
     play();
-    assert_int_equal(w->makespan, 500 * BATS_MINUTE);
-    assert_int_equal(w->of[0].done, 500);
+    assert_end(.makespan = 500 * BATS_MINUTE, .done0 = 500);
 }
 
 TEST_MAIN(NULL, NULL)

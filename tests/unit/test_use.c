@@ -28,9 +28,7 @@ TEST(use_is_charged_by_the_second_and_waiting_is_free)
 {
     prepare(3, 2, BATS_UNLIMITED);
     play_use(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->makespan, 2 * TASK);
-    assert_int_equal(w->status.done, 3);
-    assert_int_equal(w->status.charged, 3 * BATS_UNIT);
+    assert_end(.makespan = 2 * TASK, .done = 3, .charged = 3 * BATS_UNIT);
     assert_true(w->of[0].utilisation == 1);
 }
 
@@ -51,10 +49,8 @@ TEST(no_task_begins_that_the_money_left_cannot_pay)
 {
     prepare(3, 2, 250 * CENT);
     play_use(BATS_FINISH_BUDGET);
-    assert_int_equal(w->status.done, 2);
-    assert_int_equal(w->status.preempted, 0);
-    assert_int_equal(w->status.charged, 2 * BATS_UNIT);
-    assert_int_equal(w->status.rest_cost, BATS_UNIT);
+    assert_end(.done = 2, .preempted = 0, .charged = 2 * BATS_UNIT,
+               .rest_cost = BATS_UNIT);
 }
 
 /* It is expected to cost 1, and would cost 3: after 30 minutes 1.50 is gone. */
@@ -63,10 +59,8 @@ TEST(a_task_that_cannot_be_paid_to_its_end_is_stopped)
     prepare(1, 1, 150 * CENT);
     w->work[0] = 3 * TASK;
     play_use(BATS_FINISH_BUDGET);
-    assert_int_equal(w->status.done, 0);
-    assert_int_equal(w->status.preempted, 1);
-    assert_int_equal(w->makespan, TASK + TASK / 2);
-    assert_int_equal(w->status.charged, 150 * CENT);
+    assert_end(.done = 0, .preempted = 1, .makespan = TASK + TASK / 2,
+               .charged = 150 * CENT);
 }
 
 TEST(a_task_that_takes_longer_is_paid_while_there_is_money)
@@ -74,9 +68,7 @@ TEST(a_task_that_takes_longer_is_paid_while_there_is_money)
     prepare(1, 1, 3 * BATS_UNIT);
     w->work[0] = 3 * TASK;
     play_use(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.done, 1);
-    assert_int_equal(w->makespan, 3 * TASK);
-    assert_int_equal(w->status.charged, 3 * BATS_UNIT);
+    assert_end(.done = 1, .makespan = 3 * TASK, .charged = 3 * BATS_UNIT);
 }
 
 /* With 5 minutes to stop it, 1.50 pays for 25 of the 60 minutes at most. */
@@ -86,9 +78,8 @@ TEST(the_time_to_stop_a_task_is_paid)
     w->work[0] = 3 * TASK;
     w->o.sched.preempt_lead = 5 * BATS_MINUTE;
     play_use(BATS_FINISH_BUDGET);
-    assert_int_equal(w->status.preempted, 1);
-    assert_int_equal(w->makespan, 25 * BATS_MINUTE);
-    assert_int_equal(w->status.charged, 125 * CENT);
+    assert_end(.preempted = 1, .makespan = 25 * BATS_MINUTE,
+               .charged = 125 * CENT);
 }
 
 /* Tasks of 20 and 40 minutes at the same time: 40 minutes. */
@@ -98,8 +89,7 @@ TEST(a_node_is_in_use_while_any_of_its_slots_is)
     w->machines[0].slots = 2;
     w->work[1] = 2 * TASK;
     play_use(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->makespan, 2 * TASK);
-    assert_int_equal(w->status.charged, 2 * BATS_UNIT);
+    assert_end(.makespan = 2 * TASK, .charged = 2 * BATS_UNIT);
 }
 
 /* 10 minutes of the lost one, and 20 for each of two tasks on the other. */
@@ -111,8 +101,7 @@ TEST(a_lost_machine_is_charged_until_it_is_lost)
     w->o.losses = &loss;
     w->o.n_losses = 1;
     play_use(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.done, 2);
-    assert_int_equal(w->status.charged, 250 * CENT);
+    assert_end(.done = 2, .charged = 250 * CENT);
 }
 
 /* The first lease is a window; what it does not use comes back. */
@@ -121,8 +110,7 @@ TEST(nothing_need_be_known_of_the_tasks)
     prepare(4, 1, 4 * BATS_UNIT);
     expected = 0;
     play_use(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->status.done, 4);
-    assert_int_equal(w->status.charged, 4 * BATS_UNIT);
+    assert_end(.done = 4, .charged = 4 * BATS_UNIT);
 }
 
 TEST(a_sampling_phase_is_refused)

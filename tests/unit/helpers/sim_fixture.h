@@ -125,4 +125,44 @@ static inline void play_to(enum bats_finish finish)
     assert_int_equal(w->status.finish, finish);
 }
 
+/* How a run has ended; with 0 or 1 behind it: of that cluster. */
+#define FIGURES(X)                                                            \
+    X(makespan, w->makespan)                                                  \
+    X(finish, w->status.finish)                                               \
+    X(done, w->status.done)                                                   \
+    X(failed, w->status.failed)                                               \
+    X(pending, w->status.pending)                                             \
+    X(preempted, w->status.preempted)                                         \
+    X(retried, w->status.retried)                                             \
+    X(timed_out, w->status.timed_out)                                         \
+    X(charged, w->status.charged)                                             \
+    X(rest_cost, w->status.rest_cost)                                         \
+    X(done0, w->of[0].done)                                                   \
+    X(done1, w->of[1].done)                                                   \
+    X(windows0, w->of[0].windows)                                             \
+    X(used0, w->of[0].machines_used)                                          \
+    X(used1, w->of[1].machines_used)
+
+struct figures {
+#define X(name, is) int64_t name;
+    FIGURES(X)
+#undef X
+};
+
+/* Each figure that is given, such as `.done = 3`, and no other. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#define ANY INT64_MIN
+#define X(name, is) .name = ANY,
+#define assert_end(...) check_end(&(struct figures){FIGURES(X) __VA_ARGS__})
+
+static inline void check_end(const struct figures *wanted)
+{
+#define CHECK(name, is)                                                       \
+    if (wanted->name != ANY && wanted->name != (int64_t)(is))                 \
+        fail_msg(#name " is %lld, not %lld", (long long)(is),                 \
+                 (long long)wanted->name);
+    FIGURES(CHECK)
+#undef CHECK
+}
+
 #endif
