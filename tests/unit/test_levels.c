@@ -51,6 +51,16 @@ TEST(a_barrier_divides_levels)
     bats_graph_release(&graph);
 }
 
+/* 30 tasks of 10 to 39 minutes. */
+static struct bats_runtimes spread(double sample[30])
+{
+    for (int i = 0; i < 30; i++)
+        sample[i] = MINUTE * (10 + i);
+    return bats_runtimes_of(sample, 30, 0.9);
+}
+
+static const struct bats_cluster eight = {.charge = 1000000, .max = SLOTS};
+
 /* The estimator offers it last, at the highest price. */
 static struct bats_schedule fastest(const struct bats_estimator *e)
 {
@@ -80,21 +90,19 @@ static struct bats_estimator by_hours(const struct bats_cluster *clusters,
 TEST(all_of_a_prediction_is_summed_over_the_levels)
 {
     double sample[30], slots = 4;
-    for (int i = 0; i < 30; i++)
-        sample[i] = MINUTE * (10 + i);
-    struct bats_runtimes runtimes = bats_runtimes_of(sample, 30, 0.9);
-    struct bats_cluster cluster = {.charge = 1000000, .max = SLOTS};
+    struct bats_runtimes runtimes = spread(sample);
     struct bats_levels levels = {.tasks = {10}, .count = {3}, .n = 1};
-    struct bats_estimator e = by_hours(&cluster, &runtimes, 1, 30, &levels);
+    struct bats_estimator e = by_hours(&eight, &runtimes, 1, 30, &levels);
     struct bats_prediction all = estimate_makespan(&e, &slots, 0);
     e.levels = NULL;
     e.n_tasks = 10;
     struct bats_prediction one = estimate_makespan(&e, &slots, 0);
-    assert_near(all.low / one.low, 3, 1e-9);
-    assert_near(all.estimate / one.estimate, 3, 1e-9);
-    assert_near(all.least / one.least, 3, 1e-9);
-    assert_near(all.busy / one.busy, 3, 1e-9);
-    assert_near(all.high / one.high, 3, 1e-9);
+    const double of_all[] = {all.low, all.estimate, all.least, all.busy,
+                             all.high};
+    const double of_one[] = {one.low, one.estimate, one.least, one.busy,
+                             one.high};
+    for (int i = 0; i < 5; i++)
+        assert_near(of_all[i] / of_one[i], 3, 1e-9);
 }
 
 /* The makespan of a bag of n tasks on equal slots, each to the first free. */
@@ -118,21 +126,13 @@ TEST(estimate_is_the_mean_of_barriers)
 {
     double sample[30], mean = 0;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (int i = 0; i < 30; i++)
-        sample[i] = MINUTE * (10 + i);
-    struct bats_runtimes runtimes = bats_runtimes_of(sample, 30, 0.9);
-    struct bats_cluster cluster = {.charge = 1000000, .max = SLOTS};
+    struct bats_runtimes runtimes = spread(sample);
     uint32_t tasks[13] = {24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 4, 4, 4};
     struct bats_levels levels;
     bats_levels_of(&levels, tasks, 13);
-    struct bats_estimator e = {.plans = BATS_PLANS_ALLOCATION,
-                               .clusters = &cluster,
-                               .runtimes = &runtimes,
-                               .n_clusters = 1,
-                               .n_tasks = 252,
-                               .levels = &levels,
-                               .window = BATS_HOUR,
-                               .rate = 8000000};
+    struct bats_estimator e = by_hours(&eight, &runtimes, 1, 252, &levels);
+    e.plans = BATS_PLANS_ALLOCATION;
+    e.rate = 8000000;
     struct bats_schedule with = fastest(&e);
     assert_int_equal(with.plan.machines[0], SLOTS);
     e.levels = NULL;
@@ -150,12 +150,9 @@ TEST(estimate_is_the_mean_of_barriers)
 TEST(waiting_is_bought_too)
 {
     double sample[30];
-    for (int i = 0; i < 30; i++)
-        sample[i] = MINUTE * (10 + i);
-    struct bats_runtimes runtimes = bats_runtimes_of(sample, 30, 0.9);
-    struct bats_cluster cluster = {.charge = 1000000, .max = 8};
+    struct bats_runtimes runtimes = spread(sample);
     struct bats_levels levels = {.n = 1, .tasks = {8}, .count = {10}};
-    struct bats_estimator e = by_hours(&cluster, &runtimes, 1, 80, &levels);
+    struct bats_estimator e = by_hours(&eight, &runtimes, 1, 80, &levels);
     assert_true(fastest(&e).plan.windows >= 6);
     e.levels = NULL;
     assert_int_equal(fastest(&e).plan.windows, 5);
@@ -166,9 +163,8 @@ TEST(waiting_is_bought_too)
 TEST(a_chain_gets_one_machine)
 {
     struct bats_runtimes runtimes = bats_runtimes_given(15 * MINUTE);
-    struct bats_cluster cluster = {.charge = 1000000, .max = 8};
     struct bats_levels levels = {.n = 1, .tasks = {1}, .count = {8}};
-    struct bats_estimator e = by_hours(&cluster, &runtimes, 1, 8, &levels);
+    struct bats_estimator e = by_hours(&eight, &runtimes, 1, 8, &levels);
     struct bats_schedule offer = fastest(&e);
     assert_int_equal(offer.plan.machines[0], 1);
     assert_near(offer.makespan.estimate, 120 * MINUTE, MINUTE);

@@ -86,33 +86,38 @@ static struct bats_prior_row row(uint32_t bag, uint32_t kind, uint32_t place,
         bag, kind, place, .tasks = 100, .mean = seconds * S, .cv = 0.2};
 }
 
+static struct bats_prior prior; /* what believe() has found, */
+static uint32_t bags;           /* and from how many */
+
 /* The belief about `kind`, on place 0 for 1 and place 1 for 4. */
-static bool believe(const struct bats_prior_row *rows, size_t n, uint32_t kind,
-                    struct bats_prior *prior, uint32_t *bags)
+static bool believe(const struct bats_prior_row *rows, size_t n, uint32_t kind)
 {
     static const uint32_t place[] = {0, 1};
     static const double charge[] = {1e6, 4e6};
     struct bats_prior_past past;
     assert_ok(bats_prior_learn(rows, n, 3, &past, &err));
     bool known =
-        bats_prior_of(&past, rows, n, kind, place, charge, 2, prior, bags);
+        bats_prior_of(&past, rows, n, kind, place, charge, 2, &prior, &bags);
     bats_prior_past_release(&past);
     return known;
+}
+
+static void expect_means(double first, double second, double tolerance)
+{
+    assert_near(prior.mean[0] / S, first, tolerance);
+    assert_near(prior.mean[1] / S, second, tolerance);
 }
 
 TEST(speeds_are_those_of_all_kinds_and_levels_of_one)
 {
     const struct bats_prior_row rows[] = {row(0, 7, 0, 30), row(0, 7, 1, 10),
                                           row(1, 5, 0, 600)};
-    struct bats_prior prior;
-    uint32_t bags;
-    assert_true(believe(rows, 3, 5, &prior, &bags));
+    assert_true(believe(rows, 3, 5));
     assert_int_equal(bags, 1);
-    assert_near(prior.mean[0] / S, 600, 1e-3);
-    assert_near(prior.mean[1] / S, 200, 1e-3);
+    expect_means(600, 200, 1e-3);
     assert_near(prior.level, 0.5, 1e-9);
     assert_near(prior.cv, 0.2, 1e-9);
-    assert_true(believe(rows, 3, UINT32_MAX, &prior, &bags));
+    assert_true(believe(rows, 3, UINT32_MAX));
     assert_int_equal(bags, 0);
     assert_true(isinf(prior.level));
     assert_near(prior.mean[0] / prior.mean[1], 3, 1e-6);
@@ -121,32 +126,24 @@ TEST(speeds_are_those_of_all_kinds_and_levels_of_one)
 TEST(what_nothing_is_known_of_is_not_believed)
 {
     const struct bats_prior_row rows[] = {row(0, 7, 0, 30)};
-    struct bats_prior prior;
-    uint32_t bags;
-    assert_false(believe(rows, 0, 7, &prior, &bags));
-    assert_false(believe(rows, 1, 8, &prior, &bags));
+    assert_false(believe(rows, 0, 7));
+    assert_false(believe(rows, 1, 8));
 }
 
 /* Four times the charge: 4^0.6 times as fast, with another deviation. */
 TEST(a_cluster_that_was_never_seen_is_as_fast_as_it_is_dear)
 {
     const struct bats_prior_row rows[] = {row(0, 7, 0, 30)};
-    struct bats_prior prior;
-    uint32_t bags;
-    assert_true(believe(rows, 1, 7, &prior, &bags));
-    assert_near(prior.mean[0] / S, 30, 1e-3);
-    assert_near(prior.mean[1] / S, 30 / pow(4, 0.6), 1e-3);
+    assert_true(believe(rows, 1, 7));
+    expect_means(30, 30 / pow(4, 0.6), 1e-3);
     assert_true(prior.own[1] > 2 * prior.own[0]);
 }
 
 TEST(of_clusters_that_were_never_seen_none_is_faster)
 {
     const struct bats_prior_row rows[] = {row(0, 7, 2, 30)};
-    struct bats_prior prior;
-    uint32_t bags;
-    assert_true(believe(rows, 1, 7, &prior, &bags));
-    assert_near(prior.mean[0] / S, 30, 1e-3);
-    assert_near(prior.mean[1] / S, 30, 1e-3);
+    assert_true(believe(rows, 1, 7));
+    expect_means(30, 30, 1e-3);
 }
 
 /* One bag: 100 s. Then 110: off by ln 1.1. The level is (110 + 100 / 2) / 1.5
@@ -155,22 +152,20 @@ TEST(of_clusters_that_were_never_seen_none_is_faster)
 TEST(how_far_a_level_is_trusted_is_learned)
 {
     struct bats_prior_row rows[8];
-    struct bats_prior prior, calm, wild;
-    uint32_t bags;
     rows[0] = row(0, 7, 0, 100);
     rows[1] = row(1, 7, 0, 110);
-    assert_true(believe(rows, 2, 7, &prior, &bags));
+    assert_true(believe(rows, 2, 7));
     assert_near(log(prior.mean[0] / S), (log(110) + log(100) / 2) / 1.5, 1e-6);
     assert_near(prior.level, sqrt((0.25 + log(1.1) * log(1.1)) / 2), 1e-6);
     for (uint32_t i = 0; i < 8; i++)
         rows[i] = row(i, 7, 0, 100);
-    assert_true(believe(rows, 8, 7, &calm, &bags));
+    assert_true(believe(rows, 8, 7));
+    assert_near(prior.level, 0.5 / sqrt(8), 1e-6);
     for (uint32_t i = 0; i < 8; i += 2)
         rows[i].mean *= 4;
-    assert_true(believe(rows, 8, 7, &wild, &bags));
+    assert_true(believe(rows, 8, 7));
     assert_int_equal(bags, 8);
-    assert_near(calm.level, 0.5 / sqrt(8), 1e-6);
-    assert_true(wild.level > 0.8);
+    assert_true(prior.level > 0.8);
 }
 
 /* Speeds from pairs that share a place: 0 to 2 by way of 1. */
@@ -178,11 +173,8 @@ TEST(clusters_are_compared_by_way_of_others)
 {
     const struct bats_prior_row rows[] = {row(0, 7, 0, 40), row(0, 7, 2, 20),
                                           row(1, 8, 1, 30), row(1, 8, 2, 90)};
-    struct bats_prior prior;
-    uint32_t bags;
-    assert_true(believe(rows, 4, 7, &prior, &bags));
-    assert_near(prior.mean[0] / S, 40, 0.1);
-    assert_near(prior.mean[1] / S, 20.0 / 3, 0.1);
+    assert_true(believe(rows, 4, 7));
+    expect_means(40, 20.0 / 3, 0.1);
 }
 
 /* 3 tasks of 10 s and 1 of 50 s, with levels 0.5 and 0.1; a fifth task of which
