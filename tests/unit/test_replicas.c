@@ -258,7 +258,6 @@ TEST(copy_that_ends_first_for_the_same_money_goes_on)
     ends_with(4, 0, 1);
 }
 
-/* It fails there instead: no other one is left, and that is its result. */
 /* Two tasks have taken 15 minutes, as they say; the third one runs since minute
  * 10 and is long. It seems to be stuck and is copied at minute 40; when the
  * windows end it has been running for 50 minutes, the copy for 20. */
@@ -282,6 +281,7 @@ TEST(what_seems_stuck_is_not_stopped_for_a_copy)
     ends_with(3, 0, 0);
 }
 
+/* It fails there instead: no other one is left, and that is its result. */
 TEST(copy_that_goes_on_is_the_task)
 {
     begin_copy();

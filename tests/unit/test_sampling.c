@@ -35,15 +35,6 @@ static void choose(enum bats_offer offer)
     w->o.choice = &w->choice;
 }
 
-/* Tasks that ran on both clusters. */
-static uint32_t on_both(void)
-{
-    uint32_t n = 0;
-    for (uint32_t t = 0; t < TASKS; t++)
-        n += w->begun[t][0] > 0 && w->begun[t][1] > 0;
-    return n;
-}
-
 /* 7 machines of each cluster for one window, whatever they charge. */
 TEST(a_sample_costs_what_table_3_1_says)
 {
@@ -327,42 +318,33 @@ TEST(one_cluster_works_whole_before_there_is_a_choice)
     assert_true(w->status.charged <= w->status.budget);
 }
 
-TEST(its_fastest_schedule_is_as_fast_as_rr)
+/* Of machines that cost nothing, or else of one cluster that is to be as fast
+ * as it can. */
+static bats_time makespan_of(bool is_free, bool is_rr)
 {
-    bats_time makespan = 0;
-    for (int i = 0; i < 2; i++) {
-        set_up_wanted();
+    set_up_wanted();
+    if (is_free) {
+        w->clusters[0].charge = w->clusters[1].charge = 0;
+    } else {
         choose(BATS_OFFER_FASTEST);
         w->o.sched.n_clusters = 1;
         w->o.sched.n_machines = 32;
-        if (i == 0) {
-            w->o.sched.policy = &bats_policy_rr;
-            w->o.sched.sampling.on = w->o.sched.sampling.offers = false;
-        }
-        play();
-        if (i == 0)
-            makespan = w->makespan;
-        assert_int_equal(w->makespan, makespan);
     }
+    if (is_rr) {
+        w->o.sched.policy = &bats_policy_rr;
+        w->o.sched.sampling.on = w->o.sched.sampling.offers = false;
+    }
+    play_to(BATS_FINISH_ALL_DONE);
+    if (is_free)
+        assert_int_equal(w->n_sampled, 0);
+    return w->makespan;
 }
 
-TEST(what_costs_nothing_is_used_as_by_rr)
+TEST(what_costs_nothing_and_the_fastest_are_as_fast_as_rr)
 {
-    bats_time makespan = 0;
-    for (int i = 0; i < 2; i++) {
-        set_up_wanted();
-        w->clusters[0].charge = w->clusters[1].charge = 0;
-        if (i == 0) {
-            w->o.sched.policy = &bats_policy_rr;
-            w->o.sched.sampling.on = w->o.sched.sampling.offers = false;
-        }
-        play();
-        assert_int_equal(w->n_sampled, 0);
-        assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
-        if (i == 0)
-            makespan = w->makespan;
-        assert_int_equal(w->makespan, makespan);
-    }
+    for (int is_free = 0; is_free < 2; is_free++)
+        assert_int_equal(makespan_of(is_free, false),
+                         makespan_of(is_free, true));
 }
 
 /* Unless so many were asked for. */

@@ -29,14 +29,6 @@ static void set_up(double charge, double speed, double cv)
     gsl_rng_free(rng);
 }
 
-static uint32_t on_both(void)
-{
-    uint32_t n = 0;
-    for (uint32_t t = 0; t < TASKS; t++)
-        n += w->begun[t][0] > 0 && w->begun[t][1] > 0;
-    return n;
-}
-
 TEST(a_dear_cluster_runs_on_few_machines)
 {
     set_up(12, 1, 0.1);

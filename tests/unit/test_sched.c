@@ -44,13 +44,6 @@ TEST(rr_pays_every_window_that_a_machine_enters)
                .charged = 9 * BATS_UNIT, .used0 = 4);
 }
 
-TEST(tasks_that_fill_a_window_exactly_do_not_buy_another)
-{
-    set_up(&bats_policy_rr, 16, 15 * BATS_MINUTE, 4, 1, 0, -1);
-    play();
-    assert_end(.makespan = BATS_HOUR, .windows0 = 4);
-}
-
 TEST(task_is_preempted_where_the_next_window_cannot_be_paid)
 {
     set_up(&bats_policy_rr, 1, 90 * BATS_MINUTE, 1, 2, 0, 3.99);
@@ -84,6 +77,7 @@ TEST(nothing_starts_when_no_machine_can_be_paid)
     }
 }
 
+/* And tasks that fill its window exactly do not buy another one. */
 TEST(a_node_with_slots_is_charged_once)
 {
     set_up(&bats_policy_rr, 16, 30 * BATS_MINUTE, 2, 5, 0, -1);

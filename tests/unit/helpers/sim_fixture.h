@@ -125,6 +125,15 @@ static inline void play_to(enum bats_finish finish)
     assert_int_equal(w->status.finish, finish);
 }
 
+/* Tasks that ran on the first two clusters. */
+static inline uint32_t on_both(void)
+{
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < MANY; t++)
+        n += w->begun[t][0] > 0 && w->begun[t][1] > 0;
+    return n;
+}
+
 /* How a run has ended; with 0 or 1 behind it: of that cluster. */
 #define FIGURES(X)                                                            \
     X(makespan, w->makespan)                                                  \
