@@ -89,10 +89,9 @@ TEST(the_chosen_schedule_is_carried_out)
                          w->sampled.charged + limit_of(chosen));
         assert_true(w->status.charged <= w->status.budget);
         assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
-        size_t n;
-        const struct bats_decision *d = bats_sched_decisions(w->sched, &n);
-        assert_true(n >= 2 && d[1].reason == BATS_REASON_CHOSEN);
-        assert_memory_equal(d[1].machines, chosen->plan.machines,
+        assert_true(w->n_decisions >= 2 &&
+                    w->decisions[1].reason == BATS_REASON_CHOSEN);
+        assert_memory_equal(w->decisions[1].machines, chosen->plan.machines,
                             sizeof chosen->plan.machines);
     }
 }
@@ -103,7 +102,6 @@ TEST(the_cheapest_schedule_is_kept_to_the_end)
 {
     int longer = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        size_t n;
         set_up(3, 2);
         gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
         gsl_rng_set(rng, seed);
@@ -115,9 +113,9 @@ TEST(the_cheapest_schedule_is_kept_to_the_end)
         choose(BATS_OFFER_CHEAPEST);
         play();
         const struct bats_schedule *chosen = w->sampled.chosen;
-        const struct bats_decision *d = bats_sched_decisions(w->sched, &n);
         assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
-        assert_int_equal(d[n - 1].reason, BATS_REASON_CHOSEN);
+        assert_int_equal(w->decisions[w->n_decisions - 1].reason,
+                         BATS_REASON_CHOSEN);
         longer += w->status.charged > w->sampled.charged + chosen->budget;
     }
     assert_in_range(longer, 1, 9);
@@ -126,7 +124,6 @@ TEST(the_cheapest_schedule_is_kept_to_the_end)
 /* Another of the fast machines, which are not all in use, takes its place. */
 TEST(a_lost_machine_of_the_chosen_ones_is_replaced)
 {
-    size_t n;
     const struct bats_sim_loss loss = {3 * BATS_HOUR, 33};
     struct bats_cluster_status fast;
     set_up(12, 3);
@@ -135,12 +132,12 @@ TEST(a_lost_machine_of_the_chosen_ones_is_replaced)
     w->o.n_losses = 1;
     play();
     const struct bats_schedule *chosen = w->sampled.chosen;
-    const struct bats_decision *d = bats_sched_decisions(w->sched, &n);
     assert_in_range(chosen->plan.machines[1], 7, 31);
     bats_sched_cluster_status(w->sched, 1, &fast);
     assert_int_equal(fast.machines_lost, 1);
     assert_int_equal(fast.machines_used, chosen->plan.machines[1] + 1);
-    assert_int_equal(d[n - 1].reason, BATS_REASON_CHOSEN);
+    assert_int_equal(w->decisions[w->n_decisions - 1].reason,
+                     BATS_REASON_CHOSEN);
     assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
 }
 
@@ -184,14 +181,12 @@ TEST(what_ends_too_late_counts_for_the_estimate)
     w->o.sched.sample_error = 0.3; /* 21 tasks are enough */
     choose(BATS_OFFER_FASTEST);
     play();
-    size_t n;
-    const struct bats_decision *d = bats_sched_decisions(w->sched, &n);
     assert_int_equal(w->sampled.time, 15 * BATS_MINUTE);
     /* By hand: 21 are done, 14 under way. A slow machine has done 1 in 15 min
      * and expects as much for its second: room for 2 more. A fast one has done
      * 3 in 11.25 min, and its fourth takes as long as any, so it expects 7.5:
      * v = 4 / 18.75, and 41.25 min are left after it, room for 8. */
-    assert_int_equal(d[1].tasks_left, TASKS - 35 - 7 * 2 - 7 * 8);
+    assert_int_equal(w->decisions[1].tasks_left, TASKS - 35 - 7 * 2 - 7 * 8);
 }
 
 /* The observations of one run, given to another, spare it the phase. */
