@@ -12,12 +12,13 @@
  *
  * with spare = money left - least cost of all tasks not begun; DP of the last
  * tasks is the deadline. The policy's `choose` picks one of them. A task
- * without an offer waits for another round; after 64 in a row the round ends.
- * Data transfer is part of a task's runtime, as it does not depend on the
- * machine (section III.C). A round looks at an idle slot for each
- * ready task in each cluster and 128 more, at the busy slots of 64 machines,
- * others in each round, and at all tasks only where there are several
- * workflows or told runtimes.
+ * without an offer waits for another round; after 64 in a row, or 256 that wait
+ * for a busy machine, the round ends. Data transfer is part of a task's
+ * runtime, as it does not depend on the machine (section III.C). A round looks
+ * at an idle slot for each ready task in each cluster (unless the last one
+ * ended so) and 128 more, at the busy slots of 64 machines, others in each
+ * round, and at all tasks only where there are several workflows or told
+ * runtimes.
  *
  * A task that needs several slots costs as much as its share of a machine. It
  * is offered idle machines that have room beside what the round has placed
