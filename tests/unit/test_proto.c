@@ -72,18 +72,6 @@ TEST(items_of_a_list_are_not_those_of_another)
     bats_text_release(&p);
 }
 
-/* Against bytes written down by hand: the form must not change by accident
- * while the version stays. */
-TEST(cancel_is_little_endian_on_the_wire)
-{
-    struct bats_text p = {0};
-    write_message(BATS_MESSAGE_CANCEL, &p);
-    static const uint8_t expected[] = {5, 21, 4, 3, 2, 1};
-    assert_int_equal(p.n, sizeof expected);
-    assert_memory_equal(p.bytes, expected, sizeof expected);
-    bats_text_release(&p);
-}
-
 TEST(a_message_cut_anywhere_or_too_long_or_of_another_version_is_refused)
 {
     for (unsigned type = 1; type <= KINDS; type++) {

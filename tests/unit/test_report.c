@@ -577,6 +577,11 @@ TEST(promise_is_held_against_what_it_came_to)
     has(&r, "promise.schedule", "\"cheapest+10%\"");
     has(&r, "promise.actual_cost", "\"52.5\"");
     has(&r, "promise.actual_makespan_s", "9120.0");
+    /* Its upper bound would rest on no more than one task. */
+    r.snapshot.promise.is_bounded = false;
+    assert_says(&r, "promised   cheapest+10%: 50 SU in 2h30m\nactual ");
+    has(&r, "promise.cost_high", "null");
+    has(&r, "promise.makespan_high_s", "null");
 }
 
 /* The first cluster has only failed tasks. */
@@ -621,22 +626,6 @@ TEST(machines_in_use_are_told_from_those_that_go_on)
     r.snapshot.decisions = &d;
     r.snapshot.n_decisions = 1;
     has(&r, "decisions.0.machines_ending.slow", "3");
-}
-
-/* Its upper bound would rest on no more than one task. */
-TEST(a_promise_without_bounds_shows_none)
-{
-    struct bats_report r = a_report();
-    r.snapshot.has_promise = true;
-    r.snapshot.promise = (struct bats_schedule){
-        .offer = BATS_OFFER_CHEAPEST,
-        .plan = {.cost = 50 * BATS_UNIT},
-        .cost_high = 60 * BATS_UNIT,
-        .makespan = {.estimate = 2.5 * (double)BATS_HOUR,
-                     .high = 3 * (double)BATS_HOUR}};
-    assert_says(&r, "promised   cheapest: 50 SU in 2h30m\nactual ");
-    has(&r, "promise.cost_high", "null");
-    has(&r, "promise.makespan_high_s", "null");
 }
 
 TEST_MAIN(NULL, NULL)

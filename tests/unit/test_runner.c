@@ -138,23 +138,6 @@ TEST_WITH(a_program_is_looked_for_in_the_path, set_up, tear_down)
     free(path);
 }
 
-TEST_WITH(environment_is_cleaned_and_added_to, set_up, tear_down)
-{
-    setenv("OMPI_COMM_WORLD_RANK", "3", 1);
-    setenv("SLURM_JOB_ID", "5", 1);
-    replace_runner((struct bats_runner_options){.grace_ms = 1});
-    unsetenv("OMPI_COMM_WORLD_RANK");
-    unsetenv("SLURM_JOB_ID");
-    const char *const added[] = {"BATS_TASK_ID=7", NULL};
-    struct bats_runner_task task = {
-        .task = 6, .command = "env", .environment = added};
-    assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
-    finish();
-    assert_non_null(strstr(output(1), "BATS_TASK_ID=7\n"));
-    assert_non_null(strstr(output(1), "SLURM_JOB_ID=5\n"));
-    assert_null(strstr(output(1), "OMPI_COMM_WORLD_RANK"));
-}
-
 TEST_WITH(ignored_sigchld_hides_no_result, set_up, tear_down)
 {
     signal(SIGCHLD, SIG_IGN);
