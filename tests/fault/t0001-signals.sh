@@ -45,12 +45,6 @@ holds '.exit_code == 130 and .pending == 8 and .preempted > 0 and
 ok 'SIGINT is an orderly stop: a report, exit status 130, and a record of the rest'
 
 begin_ranks polite
-kill -TERM "$(rank_pid 0)"
-end 143
-finds err SIGTERM '^The same command with --resume does the rest.$'
-ok 'SIGTERM is an orderly stop, exit status 143'
-
-begin_ranks polite
 kill -INT "$(rank_pid 1)" "$(rank_pid 2)"
 kill -INT "$(rank_pid 0)"
 end 130

@@ -45,9 +45,7 @@ ok 'a time limit uses up no retries'
 job() {
     end=$(($(date +%s) + $1))
     shift
-    env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} -n 3 \
-        env SLURM_JOB_ID=1 SLURM_JOB_END_TIME=$end "$BATS_MPI" "$@" \
-        >out 2>err </dev/null
+    launched -n 3 env SLURM_JOB_ID=1 SLURM_JOB_END_TIME=$end "$BATS_MPI" "$@"
 }
 # The limit is the end less 5 s and the grace time; starting takes a while.
 began=$(date +%s)

@@ -7,10 +7,13 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_hwloc_base_binding_policy=none
 
-# by_mpi N ARGUMENT...: bats-mpi on N ranks of an MPI job, into out and err.
+# launched ARGUMENT...: mpirun with these, into out and err. by_mpi N ARGUMENT...:
+# bats-mpi on N ranks of it.
+launched() {
+    env "$mark" timeout -k 5 1200 ${MPIRUN:-mpirun} "$@" >out 2>err </dev/null
+}
 by_mpi() {
-    env "$mark" timeout -k 5 1200 ${MPIRUN:-mpirun} -n "$1" "$BATS_MPI" \
-        "${@:2}" >out 2>err </dev/null
+    launched -n "$1" "$BATS_MPI" "${@:2}"
 }
 
 # bats N ARGUMENT...: the same without MPI. Rank 0 forks the others.
@@ -24,6 +27,11 @@ bats() {
     env "$mark" timeout -k 5 1200 "$BATS_MPI" "${verb[@]}" -j $ranks \
         $verbose "$@" \
         >out 2>err </dev/null
+}
+
+# alone ARGUMENT...: bats-mpi as it is, without a launcher, into out and err.
+alone() {
+    env "$mark" timeout -k 5 900 "$BATS_MPI" "$@" >out 2>err </dev/null
 }
 
 # start N ARGUMENT...: bats in the background, as process $run, which may fail.

@@ -2,11 +2,6 @@
 # A run without a launcher forks its workers, on this machine.
 . "$TOP/tests/mpi/lib.sh"
 
-# alone ARGUMENT...: without a launcher, into out and err.
-alone() {
-    env "$mark" timeout -k 5 900 "$BATS_MPI" "$@" >out 2>err </dev/null
-}
-
 yes 'echo $BATS_MACHINE' | head -n 3 >bag
 
 if [ "$(id -u)" = 0 ]; then
@@ -201,7 +196,7 @@ ok 'no output is lost where it cannot be written'
 printf 'echo >>began; until test -e killed; do sleep 0.1; done; echo %s\n' \
     1 2 3 4 5 6 >slow
 rm -f began
-env "$mark" timeout -k 5 900 "$BATS_MPI" -j 3 slow >out 2>err </dev/null &
+alone -j 3 slow &
 three_began() { test "$(wc -l <began)" -ge 3; }
 within 60 three_began 2>/dev/null
 kill -KILL "$(rank_pid 2)"

@@ -13,8 +13,8 @@ printf '%s\n' 'n1 slots=2' 'n2 slots=2' >hosts
 ini '[cluster one]; nodes = n1; charge = 3' \
     '[cluster two]; nodes = n2; charge = 1' >clusters.ini
 for i in $(seq 30); do echo "sleep 0.2; hostname"; done >bag.txt
-env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} --hostfile hosts "$BATS_MPI" bag.txt --clusters clusters.ini \
-    --policy rr --joblog log >out 2>err </dev/null
+launched --hostfile hosts "$BATS_MPI" bag.txt --clusters clusters.ini \
+    --policy rr --joblog log
 test "$(wc -l <out)" = 30
 test "$(sort -u out | tr '\n' ' ')" = 'n1 n2 '
 cut -f2 log | sort -u | tr '\n' ' ' | grep -q 'n1.* n2'

@@ -59,7 +59,6 @@ beside few sample few $scale
 beside stuck sample stuck $scale
 beside cheapest run bag --choose cheapest $scale
 beside twice run twice $scale
-beside quiet run bag --quiet $scale
 beside flow sample flow $scale
 
 # ---- sample ----
@@ -155,9 +154,6 @@ expect 1 grep -qE 'promised|cheapest' err
 test "$(grep -c ' \(start\|every\).*: slow 3, fast 3' err)" -eq 1
 verb record verify twice
 ok 'a plain run takes no sample, and works with all machines'
-came 0 quiet
-test ! -s err
-ok '--quiet shows nothing'
 
 # ---- tasks that wait for others ----
 

@@ -94,9 +94,9 @@ until test -e lost; do sleep 0.1; done
 sleep 1
 exit 1
 SH
-expect "1|3" env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
-    -n 1 "$BATS_MPI" bag : -n 1 env TMPDIR="$dir/one" "$BATS_MPI" bag : \
-    -n 1 env TMPDIR="$dir/two" "$BATS_MPI" bag >out 2>err </dev/null
+expect "1|3" launched --enable-recovery -n 1 "$BATS_MPI" bag : \
+    -n 1 env TMPDIR="$dir/one" "$BATS_MPI" bag : \
+    -n 1 env TMPDIR="$dir/two" "$BATS_MPI" bag
 grep -q 'no machine is left: 0 of 1 task done' err
 ok 'a START that fails when all other machines are lost ends the run with a report'
 

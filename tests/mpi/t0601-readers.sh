@@ -3,11 +3,6 @@
 # like, and wherever it is.
 . "$TOP/tests/mpi/lib.sh"
 
-# alone ARGUMENT...: a run on one rank, which works itself, without launcher.
-alone() {
-    env "$mark" timeout -k 5 900 "$BATS_MPI" --quiet "$@" \
-        >out 2>err </dev/null
-}
 # begin ARGUMENT...: the same in the background, as process $run.
 begin() {
     env "$mark" "$BATS_MPI" --quiet "$@" \
@@ -119,7 +114,7 @@ ok 'a reader that is ended by a signal leaves no copy of the record'
 
 echo >go
 sed -i 's/^true$/false/' bag
-expect 1 alone --resume bag
+expect 1 alone --quiet --resume bag
 left 0 bag
 verb status bag
 grep -qx 'bag: done, 3 failed' out
@@ -143,7 +138,7 @@ expect 1 grep -E '[0-9.]{18}' out
 ok 'no number in JSON has more digits than it knows'
 
 echo 'sleep 1001' >late
-expect 1 alone --timeout 300ms late
+expect 1 alone --quiet --timeout 300ms late
 verb tasks late
 grep -q ' failed .* timed out ' out
 verb log late
@@ -154,7 +149,7 @@ ok 'log says that a task timed out, as tasks does; one task is not called tasks'
 
 ini '[cluster slow]; charge = 1; speed = 0.5' >speed.ini
 yes 'sleep 0.1; test -e tried || { echo >tried; false; }' | head -n 4 >means
-alone --clusters speed.ini --time-scale 10 --retries 2 --json report means
+alone --quiet --clusters speed.ini --time-scale 10 --retries 2 --json report means
 mean='.clusters[0].mean_runtime_s'
 "$BATS_MPI" status --json means >status
 holds "$mean > 0 and ($mean - $(json $mean status) | fabs) < 1e-5"
@@ -179,8 +174,8 @@ expect 143 wait $run
 mkdir -p work/deep
 printf 'echo one\necho two\n' >work/bag
 cp work/bag scratch.bag
-alone work/bag --output stream:work/deep/kept
-alone scratch.bag --output stream:"$dir/scratch" --record work/scratch.bats
+alone --quiet work/bag --output stream:work/deep/kept
+alone --quiet scratch.bag --output stream:"$dir/scratch" --record work/scratch.bats
 # prints RUN...: the output of each is that of the two tasks.
 prints() {
     for run; do
@@ -197,9 +192,9 @@ ok 'output finds what the run has used, also when it was moved with the record'
 # ---- a bag that was edited ----
 
 printf 'echo a\nfalse\necho c\n' >edited
-expect 1 alone edited
+expect 1 alone --quiet edited
 printf 'echo a\necho b\n' >edited
-alone --resume edited
+alone --quiet --resume edited
 verb why edited 2
 grep -q '^task 2, line 2: echo b$' out
 test "$(grep -cE ' task 2( |$)' out)" -eq 2
