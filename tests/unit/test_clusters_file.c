@@ -153,27 +153,6 @@ TEST(spelling_is_free_where_nothing_hangs_on_it)
 
 /* ---- files that are wrong ---- */
 
-TEST(unknown_sections_and_keys_are_refused)
-{
-    refuse("\n[runs]\n",
-           ":2: unknown section [runs]; known are [run] and [cluster NAME]");
-    refuse("[run x]\n", ":1: unknown section [run x]; ");
-    refuse("[Cluster x]\n", ":1: unknown section [Cluster x]; ");
-    refuse("[]\n", ":1: unknown section []; ");
-    refuse("[run]\n\nwindows = 1h\n",
-           ":3: unknown key 'windows' in [run]; known are window, "
-           "minimum, currency and billing");
-    refuse_line("node = a1",
-                ":3: unknown key 'node' in [cluster x]; known are nodes, "
-                "ranks, partition, max, machine, charge, speed, expected, "
-                "reliable, reliability, survival, noticed, "
-                "charge_lost, block, reclaimable, notice, guaranteed, free, "
-                "lifetime, slots, memory and gpus");
-    refuse_line("window = 1h", ":3: unknown key 'window' in [cluster x]; ");
-    refuse("#\nmax = 3\n[cluster x]\ncharge = 1\n",
-           ":2: 'max' is before the first section");
-}
-
 TEST(lines_of_another_form_are_refused)
 {
     refuse_line("max 3", ":3: neither [SECTION] nor key = value");
@@ -212,71 +191,6 @@ TEST(names_of_clusters_are_checked)
     bats_clusters_file_destroy(file);
 }
 
-TEST(duplicates_are_refused)
-{
-    refuse_line("[cluster y]\ncharge = 1\n[cluster x]",
-                ":5: cluster 'x' is already on line 1");
-    refuse_line("charge = 1", ":3: 'charge' is already on line 2");
-    refuse_line("max = 1\nspeed = 2\nmax = 1",
-                ":5: 'max' is already on line 3");
-    refuse("[run]\nwindow = 1h\n[run]\n",
-           ":3: section [run] is already on line 1");
-    refuse("[run]\nwindow = 1h\nwindow = 1h\n",
-           ":3: 'window' is already on line 2");
-}
-
-TEST(charges_are_checked)
-{
-    refuse("\n[cluster x]\nmax = 3\n", ":2: [cluster x] has no charge");
-    refuse("[cluster x]\ncharge = 1\nranks = 1\n[cluster y]\n[run]\n",
-           ":4: [cluster y] has no charge");
-    refuse("[cluster x]\ncharge = -3\n",
-           ":2: charge: the amount '-3' is negative");
-    refuse("[cluster x]\ncharge = 3 SU\n",
-           ":2: charge: '3 SU' is not an amount such as 3 or 0.085");
-    refuse("[cluster x]\ncharge = 99999999999999\n",
-           ":2: charge: the amount '99999999999999' is too large");
-    refuse("[cluster x]\ncharge = 3/d\n",
-           ":2: charge: '3/d' is not an amount");
-    refuse("[cluster x]\ncharge = /h\n", ":2: charge: '/h' is not an amount");
-    refuse("[cluster x]\ncharge = 9000000000000/h\n[run]\nwindow = 2h\n",
-           ":2: charge: the charge of a window of 2h is too "
-           "large");
-}
-
-TEST(other_values_are_checked)
-{
-    refuse_line("max = 0", ":3: max: '0' is not a whole number from 1 to "
-                           "4294967294");
-    refuse_line("max = x", ":3: max: 'x' is not a whole number from 1 to ");
-    refuse_line("max = 4294967295", ":3: max: '4294967295' is not a whole ");
-    refuse_line("speed = 0", ":3: speed: '0' is not a number above 0");
-    refuse_line("machine = host",
-                ":3: machine: 'host' is neither rank nor node");
-    refuse("[run]\nwindow = 0\n", ":2: window: must be longer than 0");
-    refuse("[run]\nminimum = 0\n", ":2: minimum: must be longer than 0");
-    refuse("[run]\nwindow = -1h\n",
-           ":2: window: '-1h' is not a duration such as 90, 15m, 1h30m or "
-           "2-12:00:00");
-    refuse("[run]\ncurrency = 1234567890123456\n",
-           ":2: currency: '1234567890123456' is longer than 15 bytes");
-}
-
-TEST(a_cluster_is_in_one_kind_of_place)
-{
-    refuse_line("nodes = a1\nranks = 1",
-                ":4: ranks: beside 'nodes' on line 3: a cluster has one of "
-                "nodes, ranks and partition");
-    refuse_line("partition = p\n#\nnodes = a1",
-                ":5: nodes: beside 'partition' on line 3: a cluster has one "
-                "of nodes, ranks and partition");
-    refuse_line("ranks = 1\n[cluster y]\ncharge = 1",
-                ":4: cluster 'y' has none of nodes, ranks and partition");
-    refuse_line("[cluster y]\ncharge = 1\nranks = 1",
-                ":1: cluster 'x' has none of nodes, ranks and partition");
-    refuse_line("partition =", ":3: partition: no name");
-}
-
 TEST(garbled_lists_are_refused)
 {
     static const char *const ranks[] = {
@@ -308,14 +222,6 @@ TEST(too_many_clusters_are_refused)
     struct bats_clusters_file *file = load(text);
     assert_int_equal(file->n_sections, BATS_CLUSTERS_MAX);
     bats_clusters_file_destroy(file);
-}
-
-TEST(files_without_cluster_are_refused)
-{
-    refuse("", ":1: the file ends without a section "
-               "[cluster NAME]");
-    refuse("# nothing\n\n", ":2: the file ends without a section");
-    refuse("[run]\nwindow = 1h\n", ":2: the file ends without a section");
 }
 
 TEST(a_text_is_read_as_a_file)
@@ -370,7 +276,7 @@ TEST(prices_and_lifetimes_are_read)
     bats_clusters_file_destroy(file);
 }
 
-TEST(prices_and_lifetimes_that_make_no_sense_are_refused)
+TEST(mistakes_are_refused_with_their_line)
 {
     static const struct {
         const char *lines, *expected;
@@ -398,26 +304,122 @@ TEST(prices_and_lifetimes_that_make_no_sense_are_refused)
         {"[run]\nbilling = window\n[cluster y]\ncharge = 1\nblock = 1h..2h",
          ":1: cluster 'x' has none of nodes, ranks and partition"},
         {"block = 1h..2h\n[run]\nbilling = use",
-         ":3: block: needs billing = second"}};
+         ":3: block: needs billing = second"},
+        {"node = a1",
+         ":3: unknown key 'node' in [cluster x]; known are nodes, "
+         "ranks, partition, max, machine, charge, speed, expected, "
+         "reliable, reliability, survival, noticed, "
+         "charge_lost, block, reclaimable, notice, guaranteed, free, "
+         "lifetime, slots, memory and gpus"},
+        {"window = 1h", ":3: unknown key 'window' in [cluster x]; "},
+        {"[cluster y]\ncharge = 1\n[cluster x]",
+         ":5: cluster 'x' is already on line 1"},
+        {"charge = 1", ":3: 'charge' is already on line 2"},
+        {"max = 1\nspeed = 2\nmax = 1", ":5: 'max' is already on line 3"},
+        {"max = 0", ":3: max: '0' is not a whole number from 1 to "
+                    "4294967294"},
+        {"max = x", ":3: max: 'x' is not a whole number from 1 to "},
+        {"max = 4294967295", ":3: max: '4294967295' is not a whole "},
+        {"speed = 0", ":3: speed: '0' is not a number above 0"},
+        {"machine = host", ":3: machine: 'host' is neither rank nor node"},
+        {"nodes = a1\nranks = 1",
+         ":4: ranks: beside 'nodes' on line 3: a cluster has one of "
+         "nodes, ranks and partition"},
+        {"partition = p\n#\nnodes = a1",
+         ":5: nodes: beside 'partition' on line 3: a cluster has one "
+         "of nodes, ranks and partition"},
+        {"ranks = 1\n[cluster y]\ncharge = 1",
+         ":4: cluster 'y' has none of nodes, ranks and partition"},
+        {"[cluster y]\ncharge = 1\nranks = 1",
+         ":1: cluster 'x' has none of nodes, ranks and partition"},
+        {"partition =", ":3: partition: no name"},
+        {"reliability = 0", ":3: reliability: '0' is not a number "
+                            "above 0 and at most 1"},
+        {"reliability = 1.01", ":3: reliability: '1.01' is not a "},
+        {"reliability = nan", ":3: reliability: 'nan' is not a "},
+        {"reliability = 0.9, 0.5",
+         ":3: reliability: expected SHARE, then SHARE from TIME"},
+        {"reliability = 0.9, 0.5 from 2h, 0.7 from 1h",
+         ":3: reliability: the times do not ascend"},
+        {"survival = uniform 1h",
+         ":3: survival: expected exponential MEAN, weibull SCALE "
+         "SHAPE or lognormal MEDIAN SIGMA"},
+        {"survival = exponential 0", ":3: survival: '0' is not above 0"},
+        {"reliable = maybe", ":3: reliable: 'maybe' is neither yes nor no"},
+        {"reliable = yes\nreliability = 0.5",
+         ":3: reliable: 'yes' beside losses"},
+        {"noticed = 0\nreliability = 0.5", ":3: noticed: '0' is not above 0"},
+        {"reliable = yes\nnoticed = 10s", ":3: reliable: 'yes' beside losses"},
+        {"charge_lost = no", ":3: charge_lost: the cluster is "
+                             "reliable"},
+        {"charge_lost = no\nreliability = 0.5",
+         ":3: charge_lost: only billing = use charges for single "
+         "executions"}};
+    static const char *const files[][2] = {
+        {"\n[runs]\n",
+         ":2: unknown section [runs]; known are [run] and [cluster NAME]"},
+        {"[run x]\n", ":1: unknown section [run x]; "},
+        {"[Cluster x]\n", ":1: unknown section [Cluster x]; "},
+        {"[]\n", ":1: unknown section []; "},
+        {"[run]\n\nwindows = 1h\n",
+         ":3: unknown key 'windows' in [run]; known are window, "
+         "minimum, currency and billing"},
+        {"#\nmax = 3\n[cluster x]\ncharge = 1\n",
+         ":2: 'max' is before the first section"},
+        {"[run]\nwindow = 1h\n[run]\n",
+         ":3: section [run] is already on line 1"},
+        {"[run]\nwindow = 1h\nwindow = 1h\n",
+         ":3: 'window' is already on line 2"},
+        {"\n[cluster x]\nmax = 3\n", ":2: [cluster x] has no charge"},
+        {"[cluster x]\ncharge = 1\nranks = 1\n[cluster y]\n[run]\n",
+         ":4: [cluster y] has no charge"},
+        {"[cluster x]\ncharge = -3\n",
+         ":2: charge: the amount '-3' is negative"},
+        {"[cluster x]\ncharge = 3 SU\n",
+         ":2: charge: '3 SU' is not an amount such as 3 or 0.085"},
+        {"[cluster x]\ncharge = 99999999999999\n",
+         ":2: charge: the amount '99999999999999' is too large"},
+        {"[cluster x]\ncharge = 3/d\n", ":2: charge: '3/d' is not an amount"},
+        {"[cluster x]\ncharge = /h\n", ":2: charge: '/h' is not an amount"},
+        {"[cluster x]\ncharge = 9000000000000/h\n[run]\nwindow = 2h\n",
+         ":2: charge: the charge of a window of 2h is too "
+         "large"},
+        {"[run]\nwindow = 0\n", ":2: window: must be longer than 0"},
+        {"[run]\nminimum = 0\n", ":2: minimum: must be longer than 0"},
+        {"[run]\nwindow = -1h\n",
+         ":2: window: '-1h' is not a duration such as 90, 15m, 1h30m or "
+         "2-12:00:00"},
+        {"[run]\ncurrency = 1234567890123456\n",
+         ":2: currency: '1234567890123456' is longer than 15 bytes"},
+        {"", ":1: the file ends without a section "
+             "[cluster NAME]"},
+        {"# nothing\n\n", ":2: the file ends without a section"},
+        {"[run]\nwindow = 1h\n", ":2: the file ends without a section"},
+        {"[run]\nbilling = use\n[cluster x]\nnodes = a\nmachine = node\n"
+         "charge = 1\nreliable = no\ncharge_lost = no\n",
+         ":8: charge_lost: a machine that runs several tasks is charged "
+         "for all of them together"},
+        {"[cluster x]\ncharge = 1/h..2\n",
+         ":2: charge: '2': either all are per hour or none is"},
+        {"[cluster x]\ncharge = 1..2\n",
+         ":2: charge: a range of prices is for blocks: block = 1h..6h"},
+        {"[cluster x]\ncharge = 2..1\nblock=1h..2h\n",
+         ":2: charge: the longest block charges less than the shortest one"},
+        {"[cluster x]\ncharge = 1/h for 2h, 0.5/h after\nblock=1h..2h\n",
+         ":2: charge: a block has one price, or two for its ends: "
+         "AMOUNT..AMOUNT"},
+        {"[cluster x]\ncharge = 1/h for 2h, 0.5/h\n",
+         ":2: charge: expected AMOUNT, AMOUNT/h, AMOUNT..AMOUNT or AMOUNT "
+         "for TIME, AMOUNT after"},
+        {"[cluster x]\ncharge = 1 for 0s, 2 after\n",
+         ":2: charge: '0s' is not above 0"},
+        {"[run]\nbilling = allocation\n"
+         "[cluster x]\ncharge = 1/h for 2h, 0.5/h after\n",
+         ":4: charge: needs billing = second"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         refuse_line(wrong[i].lines, wrong[i].expected);
-    refuse("[cluster x]\ncharge = 1/h..2\n",
-           ":2: charge: '2': either all are per hour or none is");
-    refuse("[cluster x]\ncharge = 1..2\n",
-           ":2: charge: a range of prices is for blocks: block = 1h..6h");
-    refuse("[cluster x]\ncharge = 2..1\nblock=1h..2h\n",
-           ":2: charge: the longest block charges less than the shortest one");
-    refuse("[cluster x]\ncharge = 1/h for 2h, 0.5/h after\nblock=1h..2h\n",
-           ":2: charge: a block has one price, or two for its ends: "
-           "AMOUNT..AMOUNT");
-    refuse("[cluster x]\ncharge = 1/h for 2h, 0.5/h\n",
-           ":2: charge: expected AMOUNT, AMOUNT/h, AMOUNT..AMOUNT or AMOUNT "
-           "for TIME, AMOUNT after");
-    refuse("[cluster x]\ncharge = 1 for 0s, 2 after\n",
-           ":2: charge: '0s' is not above 0");
-    refuse("[run]\nbilling = allocation\n"
-           "[cluster x]\ncharge = 1/h for 2h, 0.5/h after\n",
-           ":4: charge: needs billing = second");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        refuse(files[i][0], files[i][1]);
 }
 
 static enum bats_billing_model billing_of(const char *text)
@@ -444,40 +446,6 @@ TEST(charges_per_hour_are_those_of_an_allocation)
     assert_int_equal(billing_of("[run]\nbilling = allocation\n"
                                 "[cluster a]\ncharge = 2\n"),
                      BATS_BILLING_ALLOCATION);
-}
-
-TEST(losses_are_checked)
-{
-    refuse_line("reliability = 0", ":3: reliability: '0' is not a number "
-                                   "above 0 and at most 1");
-    refuse_line("reliability = 1.01", ":3: reliability: '1.01' is not a ");
-    refuse_line("reliability = nan", ":3: reliability: 'nan' is not a ");
-    refuse_line("reliability = 0.9, 0.5",
-                ":3: reliability: expected SHARE, then SHARE from TIME");
-    refuse_line("reliability = 0.9, 0.5 from 2h, 0.7 from 1h",
-                ":3: reliability: the times do not ascend");
-    refuse_line("survival = uniform 1h",
-                ":3: survival: expected exponential MEAN, weibull SCALE "
-                "SHAPE or lognormal MEDIAN SIGMA");
-    refuse_line("survival = exponential 0",
-                ":3: survival: '0' is not above 0");
-    refuse_line("reliable = maybe",
-                ":3: reliable: 'maybe' is neither yes nor no");
-    refuse_line("reliable = yes\nreliability = 0.5",
-                ":3: reliable: 'yes' beside losses");
-    refuse_line("noticed = 0\nreliability = 0.5",
-                ":3: noticed: '0' is not above 0");
-    refuse_line("reliable = yes\nnoticed = 10s",
-                ":3: reliable: 'yes' beside losses");
-    refuse_line("charge_lost = no", ":3: charge_lost: the cluster is "
-                                    "reliable");
-    refuse_line("charge_lost = no\nreliability = 0.5",
-                ":3: charge_lost: only billing = use charges for single "
-                "executions");
-    refuse("[run]\nbilling = use\n[cluster x]\nnodes = a\nmachine = node\n"
-           "charge = 1\nreliable = no\ncharge_lost = no\n",
-           ":8: charge_lost: a machine that runs several tasks is charged "
-           "for all of them together");
 }
 
 TEST(unreliable_clusters_are_known)
