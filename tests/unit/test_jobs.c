@@ -251,14 +251,21 @@ TEST(the_next_job_is_asked_for_as_early_as_jobs_wait)
 
 /* ---- for how long they work ---- */
 
+/* So many jobs at a time, of any number of minutes. */
+static void prepare_lengths(uint32_t n_tasks, uint32_t n_machines,
+                            uint32_t max, bats_money budget)
+{
+    prepare(n_tasks, n_machines, budget);
+    w->clusters[0].max = max;
+    w->o.sched.billing.step = BATS_MINUTE;
+}
+
 /* One job at a time. Tasks of a minute: after 60 the next one is asked for, and
  * needs no more than 20 minutes for the other ten. Not to have been asked for an
  * hour again is what lets the budget suffice. */
 TEST(the_last_job_is_as_short_as_the_rest_of_the_bag)
 {
-    prepare(70, 2, 4 * BATS_UNIT);
-    w->clusters[0].max = 1;
-    w->o.sched.billing.step = BATS_MINUTE;
+    prepare_lengths(70, 2, 1, 4 * BATS_UNIT);
     for (uint32_t i = 0; i < 70; i++)
         w->work[i] = BATS_MINUTE;
     play_jobs_to(BATS_FINISH_ALL_DONE);
@@ -272,9 +279,7 @@ TEST(the_last_job_is_as_short_as_the_rest_of_the_bag)
  * off at their ends, but not beyond the end of the bag. */
 TEST(where_tasks_are_long_jobs_become_longer)
 {
-    prepare(60, 2, 1000 * BATS_UNIT);
-    w->clusters[0].max = 1;
-    w->o.sched.billing.step = BATS_MINUTE;
+    prepare_lengths(60, 2, 1, 1000 * BATS_UNIT);
     play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(jobs.length[0], BATS_HOUR);
     assert_true(jobs.length[1] >= 3 * BATS_HOUR);
@@ -284,9 +289,7 @@ TEST(where_tasks_are_long_jobs_become_longer)
 
 TEST(no_job_is_longer_than_is_allowed)
 {
-    prepare(60, 2, 1000 * BATS_UNIT);
-    w->clusters[0].max = 1;
-    w->o.sched.billing.step = BATS_MINUTE;
+    prepare_lengths(60, 2, 1, 1000 * BATS_UNIT);
     w->o.sched.billing.longest = BATS_HOUR + 90 * BATS_SECOND;
     play_jobs_to(BATS_FINISH_ALL_DONE);
     assert_int_equal(jobs.longest, BATS_HOUR + BATS_MINUTE);
@@ -296,9 +299,7 @@ TEST(no_job_is_longer_than_is_allowed)
  * 18 pay each of these an hour and a half. */
 TEST(longer_jobs_leave_the_others_their_money)
 {
-    prepare(200, MACHINES, 30 * BATS_UNIT);
-    w->clusters[0].max = 4;
-    w->o.sched.billing.step = BATS_MINUTE;
+    prepare_lengths(200, MACHINES, 4, 30 * BATS_UNIT);
     play_jobs_to(BATS_FINISH_BUDGET);
     for (int i = 4; i < MACHINES; i++)
         assert_int_equal(jobs.length[i], 90 * BATS_MINUTE);
@@ -322,9 +323,7 @@ TEST(a_task_that_is_much_longer_than_a_window_is_done)
 /* Nothing is held then, and what is not used is not billed. */
 TEST(without_a_budget_jobs_are_as_long_as_is_allowed)
 {
-    prepare(60, 2, BATS_UNLIMITED);
-    w->clusters[0].max = 1;
-    w->o.sched.billing.step = BATS_MINUTE;
+    prepare_lengths(60, 2, 1, BATS_UNLIMITED);
     w->o.sched.billing.longest = 100 * BATS_HOUR;
     play_jobs();
     assert_int_equal(jobs.asked, 1);
