@@ -53,33 +53,24 @@ TEST(no_task_begins_that_the_money_left_cannot_pay)
                .rest_cost = BATS_UNIT);
 }
 
-/* It is expected to cost 1, and would cost 3: after 30 minutes 1.50 is gone. */
-TEST(a_task_that_cannot_be_paid_to_its_end_is_stopped)
-{
-    prepare(1, 1, 150 * CENT);
-    w->work[0] = 3 * TASK;
-    play_use(BATS_FINISH_BUDGET);
-    assert_end(.done = 0, .preempted = 1, .makespan = TASK + TASK / 2,
-               .charged = 150 * CENT);
-}
-
+/* It is expected to cost 1, and would cost 3: after 30 minutes 1.50 is gone, or
+ * after 25 where 5 are held to stop it. */
 TEST(a_task_that_takes_longer_is_paid_while_there_is_money)
 {
-    prepare(1, 1, 3 * BATS_UNIT);
-    w->work[0] = 3 * TASK;
-    play_use(BATS_FINISH_ALL_DONE);
-    assert_end(.done = 1, .makespan = 3 * TASK, .charged = 3 * BATS_UNIT);
-}
-
-/* With 5 minutes to stop it, 1.50 pays for 25 of the 60 minutes at most. */
-TEST(the_time_to_stop_a_task_is_paid)
-{
-    prepare(1, 1, 150 * CENT);
-    w->work[0] = 3 * TASK;
-    w->o.sched.preempt_lead = 5 * BATS_MINUTE;
-    play_use(BATS_FINISH_BUDGET);
-    assert_end(.preempted = 1, .makespan = 25 * BATS_MINUTE,
-               .charged = 125 * CENT);
+    static const struct {
+        bats_money budget, charged;
+        bats_time lead, makespan;
+    } rows[] = {{300 * CENT, 300 * CENT, 0, 3 * TASK},
+                {150 * CENT, 150 * CENT, 0, TASK + TASK / 2},
+                {150 * CENT, 125 * CENT, 5 * BATS_MINUTE, 25 * BATS_MINUTE}};
+    for (int i = 0; i < 3; i++) {
+        prepare(1, 1, rows[i].budget);
+        w->work[0] = 3 * TASK;
+        w->o.sched.preempt_lead = rows[i].lead;
+        play_use(i > 0 ? BATS_FINISH_BUDGET : BATS_FINISH_ALL_DONE);
+        assert_end(.done = i == 0, .preempted = i > 0,
+                   .makespan = rows[i].makespan, .charged = rows[i].charged);
+    }
 }
 
 /* Tasks of 20 and 40 minutes at the same time: 40 minutes. */
