@@ -85,9 +85,6 @@ bool bats_sched_has_result(const struct bats_sched *s, uint32_t task);
 bool bats_sched_has_failed(const struct bats_sched *s, uint32_t task);
 /* The task will not run, because one that it waited for has failed. */
 bool bats_sched_is_skipped(const struct bats_sched *s, uint32_t task);
-/* All skipped tasks in the order of skipping; owned by the engine, valid until
- * the next handle. */
-const uint32_t *bats_sched_skipped(const struct bats_sched *s, uint32_t *n);
 
 /* Result of the sampling phase; owned by the engine, valid until the next
  * handle. */

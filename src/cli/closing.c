@@ -224,24 +224,6 @@ static int save_profile(const struct bats_watch *watch,
     return code;
 }
 
-/* Explains why the requested schedule does not exist. The sentence is about
- * the money still to be paid. */
-static int refuse(const struct bats_settings *set,
-                  const struct bats_run_outcome *outcome)
-{
-    struct bats_sched_sampled sampled;
-    int code = bats_complain(&outcome->refusal);
-    bats_sched_sampled(outcome->sched, &sampled);
-    if (outcome->refusal.code == BATS_EBUDGET &&
-        set->run.budget != BATS_UNLIMITED)
-        bats_tell("beyond the %s that sampling was charged, which --budget "
-                  "has to pay, too",
-                  bats_words_money(sampled.charged,
-                                   outcome->survey.platform.currency)
-                      .s);
-    return code;
-}
-
 int bats_closing(struct bats_watch *watch, FILE *json,
                  const struct bats_run_outcome *outcome)
 {
@@ -251,7 +233,7 @@ int bats_closing(struct bats_watch *watch, FILE *json,
     bats_learner_end(watch->learner, outcome->run_id);
     int code = report(watch, json, kept, outcome);
     if (outcome->refusal.code != 0)
-        code = refuse(set, outcome);
+        code = bats_complain(&outcome->refusal);
     if (watch->choosing->only || set->save != NULL)
         code = save_profile(watch, outcome, code);
     if (record != NULL && kept)

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* True if the whole of `text` has this form. */
 static bool fits(const char *text, const char *form, struct tm *tm)
 {
     const char *end = strptime(text, form, tm);

@@ -1,6 +1,5 @@
 /* frame: carries out verbs. See verbs.h. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/help.h"

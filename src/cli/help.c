@@ -41,7 +41,6 @@ static const char *one_line(char *text)
     return text;
 }
 
-/* Where the section of this name begins in verbs.txt. */
 static const char *find(const char *name)
 {
     char head[32];

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -14,7 +13,6 @@
 #include "util/json.h"
 
 #define KEY "output_dir"
-#define TEXTS 3 /* most kinds of free room that are listed */
 
 size_t bats_look_bag(const char *record)
 {
@@ -258,101 +256,45 @@ bool bats_known_need(const struct bats_known_needs *k, int64_t number,
 
 /* ---- what is free ---- */
 
-struct room {
-    struct bats_stock free;
-    uint32_t n; /* machines that have so much free */
-    const char *name;
-};
-
-static void count(struct room *rooms, size_t *n, const struct room *room)
+/* What the machine of loads[*i] has free; *i is then after its loads, which
+ * are ordered by machine. All zero: it could not hold the task. */
+static struct bats_stock free_of(const struct bats_known_needs *k,
+                                 const struct bats_view_load *loads, size_t n,
+                                 size_t *i, const struct bats_need *need)
 {
-    for (size_t i = 0; i < *n; i++)
-        if (rooms[i].free.cores == room->free.cores &&
-            rooms[i].free.gpus == room->free.gpus &&
-            rooms[i].free.memory_kib == room->free.memory_kib) {
-            rooms[i].n++;
-            return;
-        }
-    rooms[(*n)++] = *room;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const struct room *x = a, *y = b;
-    return (x->n < y->n) - (x->n > y->n);
-}
-
-/* Leaves what the task needs of the machine's resources, and only that. */
-static struct bats_stock of_interest(const struct bats_stock *free,
-                                     const struct bats_need *need)
-{
-    return (struct bats_stock){.cores = free->cores,
-                               .gpus = need->gpus > 0 ? free->gpus : 0,
-                               .memory_kib =
-                                   need->memory_kib > 0 && free->memory_kib > 0
-                                       ? free->memory_kib
-                                       : 0};
-}
-
-static struct bats_stock whole(const struct bats_stock *node)
-{
-    uint32_t n = node->nodes > 1 ? node->nodes : 1;
-    return (struct bats_stock){.cores = node->cores * n,
-                               .gpus = node->gpus * n,
-                               .memory_kib = node->memory_kib * n};
-}
-
-/* Sums up what is free on the machines that could hold the task. The loads are
- * ordered by machine. */
-static size_t list_rooms(const struct bats_known_needs *k,
-                         const struct bats_view_load *loads, size_t n,
-                         const struct bats_need *need, struct room *rooms)
-{
-    size_t n_rooms = 0;
-    for (size_t i = 0; i < n;) {
-        const json_t *row =
-            json_array_get(k->stocks, (size_t)loads[i].machine);
-        struct bats_stock all = {.cores = (uint32_t)number_at(row, 0),
-                                 .gpus = (uint32_t)number_at(row, 1),
-                                 .memory_kib = number_at(row, 2),
-                                 .nodes = (uint32_t)number_at(row, 3)};
-        struct room room = {
-            .free = whole(&all), .n = 1, .name = loads[i].name};
-        bool holds = bats_need_room(&all, need) > 0;
-        int64_t machine = loads[i].machine;
-        for (; i < n && loads[i].machine == machine; i++) {
-            struct bats_need taken;
-            if (loads[i].task == 0 ||
-                !bats_known_need(k, loads[i].task, &taken))
-                continue;
-            room.free.cores -= taken.cores;
-            room.free.gpus -= taken.gpus;
-            room.free.memory_kib -= taken.memory_kib;
-        }
-        room.free = of_interest(&room.free, need);
-        if (holds)
-            count(rooms, &n_rooms, &room);
+    int64_t machine = loads[*i].machine;
+    const json_t *row = json_array_get(k->stocks, (size_t)machine);
+    int64_t nodes = number_at(row, 3) > 1 ? number_at(row, 3) : 1;
+    struct bats_stock all = {.cores = (uint32_t)number_at(row, 0),
+                             .gpus = (uint32_t)number_at(row, 1),
+                             .memory_kib = number_at(row, 2),
+                             .nodes = (uint32_t)nodes};
+    struct bats_stock rest = {.cores = all.cores * (uint32_t)nodes,
+                              .gpus = all.gpus * (uint32_t)nodes,
+                              .memory_kib = all.memory_kib * nodes};
+    for (; *i < n && loads[*i].machine == machine; ++*i) {
+        struct bats_need taken;
+        if (loads[*i].task == 0 || !bats_known_need(k, loads[*i].task, &taken))
+            continue;
+        rest.cores -= taken.cores;
+        rest.gpus -= taken.gpus;
+        rest.memory_kib -= taken.memory_kib;
     }
-    qsort(rooms, n_rooms, sizeof *rooms, by_number);
-    return n_rooms;
+    return bats_need_room(&all, need) > 0 ? rest : (struct bats_stock){0};
 }
 
-static void put_room(struct bats_text *t, const struct room *room,
-                     const struct bats_need *need)
+static void put_room(struct bats_text *t, const struct bats_stock *room,
+                     const struct bats_need *need, const char *machine)
 {
     char memory[BATS_UNITS_TEXT];
-    bats_text_format(t, "%s", bats_words_count(room->free.cores, "core").s);
+    bats_text_format(t, "; free: %s", bats_words_count(room->cores, "core").s);
     if (need->gpus > 0)
-        bats_text_format(t, ", %s",
-                         bats_words_count(room->free.gpus, "GPU").s);
-    if (need->memory_kib > 0 && room->free.memory_kib > 0) {
-        bats_size_format(memory, room->free.memory_kib / 1024 * 1024 * 1024);
+        bats_text_format(t, ", %s", bats_words_count(room->gpus, "GPU").s);
+    if (need->memory_kib > 0 && room->memory_kib > 0) {
+        bats_size_format(memory, room->memory_kib / 1024 * 1024 * 1024);
         bats_text_format(t, ", %s", memory);
     }
-    if (room->n == 1)
-        bats_text_format(t, " on %s", room->name);
-    else
-        bats_text_format(t, " on each of %" PRIu32 " machines", room->n);
+    bats_text_format(t, " on %s", machine);
 }
 
 void bats_known_room(struct bats_view *view, const struct bats_known_needs *k,
@@ -361,22 +303,26 @@ void bats_known_room(struct bats_view *view, const struct bats_known_needs *k,
     struct bats_view_load *loads = NULL;
     struct bats_view_reservation kept;
     struct bats_need need;
+    struct bats_stock most = {0};
+    const char *machine = NULL;
     size_t n;
     if (!bats_known_need(k, number, &need) || k->stocks == NULL)
         return;
     bats_must(bats_view_loads(view, &loads, &n, &bats_why));
     bats_must(bats_view_reservation(view, &kept, &bats_why));
-    struct room *rooms = bats_have(calloc(n + 1, sizeof *rooms));
-    size_t n_rooms = list_rooms(k, loads, n, &need, rooms);
-    for (size_t i = 0; i < n_rooms && i < TEXTS; i++) {
-        bats_text_add(t, i == 0 ? "; free: " : "; ");
-        put_room(t, &rooms[i], &need);
+    for (size_t i = 0, at = 0; i < n; at = i) {
+        struct bats_stock room = free_of(k, loads, n, &i, &need);
+        if (machine == NULL || room.cores > most.cores) {
+            most = room;
+            machine = loads[at].name;
+        }
     }
+    if (machine != NULL)
+        put_room(t, &most, &need, machine);
     if (kept.task > 0 &&
         bats_known_category(k, kept.task) == bats_known_category(k, number))
         bats_text_format(t, "; reserved on %s from %s%s", kept.machine,
                          bats_words_moment(kept.from).s,
                          kept.task == number ? "" : " for one like it");
-    free(rooms);
     free(loads);
 }

@@ -121,9 +121,8 @@ size_t bats_known_category(const struct bats_known_needs *known,
 bool bats_known_need(const struct bats_known_needs *known, int64_t number,
                      struct bats_need *need);
 
-/* Adds how much is free of what the task needs, and which machine is reserved
- * for it: "; free: 2 cores on each of 3 machines; reserved on fast-2 from
- * 5m". */
+/* Adds what the machine with the most free cores has free, and which machine
+ * is reserved: "; free: 2 cores on fast-1; reserved on fast-2 from 5m". */
 void bats_known_room(struct bats_view *view,
                      const struct bats_known_needs *known, int64_t number,
                      struct bats_text *text);

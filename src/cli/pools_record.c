@@ -2,7 +2,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,6 @@
 
 #define TIMES 1000 /* most times kept per pool: quantiles of all */
 
-/* An execution, from being sent to its end. */
 struct execution {
     bats_time sent, end;
     enum { ANSWERED, LOST, GIVEN_UP, STOPPED } how;

@@ -38,7 +38,6 @@ static const struct {
     {"", "sqlmaster sqlandworker", "the record is a database: see --record"},
 };
 
-/* True if the name of n bytes is one of these. */
 static bool is_among(const char *names, const char *name, size_t n)
 {
     for (size_t length; *names != '\0'; names += length) {

@@ -466,7 +466,6 @@ static void note_memory(struct bats_request *r)
     json_decref(list);
 }
 
-/* Time until a dead rank is noticed. */
 static bats_time time_of_silence(const struct bats_settings *set)
 {
     double time = (double)set->run.silence_us * set->run.time_scale;

@@ -16,7 +16,6 @@ static bool is_by_time(struct bats_lease_terms terms)
     return terms.idle_is_free || terms.returns;
 }
 
-/* Bounds of an integer option. */
 struct bounds {
     const char *name;
     size_t at, size;

@@ -236,12 +236,6 @@ void bats_sched_purses_soonest(const struct bats_sched *e, bats_time *soonest)
     }
 }
 
-const uint32_t *bats_sched_skipped(const struct bats_sched *e, uint32_t *n)
-{
-    *n = e->state.bag.count[BATS_TASK_SKIPPED];
-    return e->state.bag.skipped;
-}
-
 bool bats_sched_is_busy(const struct bats_sched *e, uint32_t machine,
                         uint32_t slot)
 {

@@ -2,7 +2,6 @@
 #include "estimate/plans.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bats/frontier.h"

@@ -2,7 +2,6 @@
 #include "estimate/plans.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "bats/windows.h"
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define IMPROVEMENT 1e-12 /* a smaller relative gain does not count */
 #define ROUNDING 1e-13    /* tolerance for the order of summation */

@@ -1,8 +1,6 @@
 #include "record/graph.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "util/text.h"
 

@@ -16,7 +16,6 @@ static json_t *integer(int64_t n)
     return json_integer((json_int_t)n);
 }
 
-/* Microseconds as seconds. */
 static json_t *seconds(double us)
 {
     return json_real(us / 1e6);

@@ -111,7 +111,6 @@ static struct bats_phrase moment(double seconds)
 
 /* ---- the head ---- */
 
-/* Limits a number from the file to 0 to `most`. */
 static int64_t within(int64_t n, int64_t most)
 {
     return n < 0 ? 0 : n < most ? n : most;
@@ -144,7 +143,6 @@ static void print_tasks(struct screen *s, const json_t *o)
     line(s, "%s%s%s", head, bar, numbers);
 }
 
-/* For workflows only. */
 static void print_graph(struct screen *s, const json_t *o)
 {
     char chain[192] = "";
@@ -175,7 +173,6 @@ static void print_time(struct screen *s, const json_t *o)
     line(s, "time    %s", text);
 }
 
-/* Only for runs with a chosen schedule or a deadline. */
 static void print_goal(struct screen *s, const json_t *o)
 {
     char text[256] = "";

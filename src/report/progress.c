@@ -153,26 +153,8 @@ static void put_money(char *text, const struct bats_snapshot *snapshot)
                      : "charged");
 }
 
-/* "sampling slow 18/30 fast 30/30": otherwise a sampling run would look
- * hung. */
+/* "sampling 48/60": otherwise a sampling run would look hung. */
 static void put_sampling(char *text, const struct bats_snapshot *snapshot)
-{
-    const struct bats_platform *p = snapshot->platform;
-    uint32_t size = snapshot->status.sample_size;
-    snprintf(text, TEXT, "sampling");
-
-    for (size_t i = 0; i < p->n_clusters; i++) {
-        const struct bats_cluster_status *c = &snapshot->cluster[i];
-        uint32_t ended = c->done + c->failed;
-        if (size > 0)
-            bats_append(text, TEXT, " %s %" PRIu32 "/%" PRIu32,
-                        p->clusters[i].name, ended < size ? ended : size,
-                        size);
-    }
-}
-
-/* "sampling 48/60", if there is no room for the clusters. */
-static void shorten_sampling(char *text, const struct bats_snapshot *snapshot)
 {
     uint64_t size = snapshot->status.sample_size, ended = 0;
     size_t n = snapshot->platform->n_clusters;
@@ -181,8 +163,9 @@ static void shorten_sampling(char *text, const struct bats_snapshot *snapshot)
         uint64_t here = (uint64_t)c->done + c->failed;
         ended += here < size ? here : size;
     }
+    snprintf(text, TEXT, "sampling");
     if (size > 0)
-        snprintf(text, TEXT, "sampling %" PRIu64 "/%" PRIu64, ended, n * size);
+        bats_append(text, TEXT, " %" PRIu64 "/%" PRIu64, ended, n * size);
 }
 
 static void put_end(char *text, const struct bats_snapshot *snapshot)
@@ -248,11 +231,6 @@ const char *bats_progress_text(char *text, size_t size, size_t width,
     bool in[PARTS] = {false};
     size_t used = 0;
     put_parts(&p, snapshot, per_hour);
-    if (snapshot->phase == BATS_SNAPSHOT_SAMPLING &&
-        columns(p.text[PERCENT]) + columns(p.text[END]) +
-                columns(p.text[MONEY]) + 4 >
-            width)
-        shorten_sampling(p.text[END], snapshot);
     for (int i = 0; i < PARTS; i++) {
         size_t more = columns(p.text[urgent[i]]);
         if (more == 0 || (used > 0 && used + 2 + more > width))
@@ -363,8 +341,8 @@ static void show_decisions(struct bats_progress *progress,
         if (!in_vain && bats_words_counts(snapshot->platform, list, n, i))
             fprintf(progress->out, "bats-mpi: %s  %s\n",
                     bats_words_moment(list[i].time).s,
-                    bats_words_listed(text, sizeof text, snapshot->platform,
-                                      list, n, i));
+                    bats_words_decision(text, sizeof text, snapshot->platform,
+                                        &list[i]));
     }
 }
 

@@ -12,8 +12,6 @@ void bats_snapshot_take(struct bats_snapshot *snapshot,
     for (size_t i = 0; i < platform->n_clusters; i++)
         bats_sched_cluster_status(sched, i, &snapshot->cluster[i]);
     snapshot->decisions = bats_sched_decisions(sched, &snapshot->n_decisions);
-    uint32_t n_skipped;
-    snapshot->skipped = bats_sched_skipped(sched, &n_skipped);
     struct bats_sched_sampled sampled;
     bats_sched_sampled(sched, &sampled);
     snapshot->sampled_at = sampled.time;

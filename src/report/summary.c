@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bats/lease.h"
@@ -20,7 +19,6 @@
 #define DECISIONS_FIRST 4 /* shown from the start of a long list */
 #define DECISIONS_LAST 8
 #define LINES_SHOWN 12
-#define RANGES_SHOWN 40 /* of skipped tasks */
 
 /* "makespan   4h32m", wrapped at 80 columns and encoded. */
 __attribute__((format(printf, 3, 4))) static void
@@ -260,16 +258,6 @@ static bats_money two_digits(bats_money amount)
     return step;
 }
 
-/* Charge of a window on the cheapest cluster. */
-static bats_money least_charge(const struct bats_platform *platform)
-{
-    bats_money least = platform->clusters[0].charge;
-    for (size_t i = 1; i < platform->n_clusters; i++)
-        if (platform->clusters[i].charge < least)
-            least = platform->clusters[i].charge;
-    return least;
-}
-
 /* Prints how to complete tasks that the budget could not pay. */
 static void print_rest(FILE *out, const struct bats_report *r)
 {
@@ -284,9 +272,8 @@ static void print_rest(FILE *out, const struct bats_report *r)
         !bats_units_add(s->status.charged, s->status.rest_cost, &sum)) {
         labelled(out, "left",
                  "%s; what they would cost is not known, because no task "
-                 "was finished; a window costs %s or more",
-                 count.s,
-                 bats_words_money(least_charge(s->platform), currency).s);
+                 "was finished",
+                 count.s);
     } else {
         bats_money step = two_digits(s->status.rest_cost);
         sum += (step - sum % step) % step;
@@ -306,47 +293,20 @@ static void print_number(FILE *out, const char *label, uint64_t n,
         labelled(out, label, "%s%s", bats_words_count(n, noun).s, what);
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const uint32_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-/* Prints skipped tasks as "3, 5-9, 12", the lowest first. */
 static void print_skipped(FILE *out, const struct bats_report *r)
 {
-    const struct bats_snapshot *s = &r->snapshot;
-    uint32_t n_unpaid = 0;
+    uint32_t n_unpaid = 0, n = r->snapshot.status.skipped;
     for (uint32_t i = 0; i < r->n_workflows; i++)
         n_unpaid += r->workflows[i].unpaid;
-    uint32_t n = s->status.skipped, shown = 0;
-    uint32_t *list = n > 0 ? malloc(n * sizeof *list) : NULL;
-    char text[TEXT];
-    if (!list)
-        return;
-    memcpy(list, s->skipped, n * sizeof *list);
-    qsort(list, n, sizeof *list, by_number);
-    snprintf(
-        text, sizeof text, "%s, which %s: ", bats_words_count(n, "task").s,
-        r->is_open      ? "were withdrawn, or waited for one that failed"
-        : n_unpaid == 0 ? "waited for one that failed"
-        : n_unpaid == n ? "the budget of their workflow does not cover"
-                        : "the budget of their workflow does not cover, or "
-                          "which waited for others that were not done");
-    for (uint32_t i = 0, last; i < n && shown < RANGES_SHOWN;
-         i = last + 1, shown++) {
-        for (last = i; last + 1 < n && list[last + 1] == list[last] + 1;)
-            last++;
-        bats_append(text, sizeof text, "%s%" PRIu64, shown > 0 ? ", " : "",
-                    (uint64_t)list[i] + 1);
-        if (last > i)
-            bats_append(text, sizeof text, "-%" PRIu64,
-                        (uint64_t)list[last] + 1);
-        if (shown + 1 == RANGES_SHOWN && last + 1 < n)
-            bats_append(text, sizeof text, ", ...");
-    }
-    free(list);
-    labelled(out, "skipped", "%s", text);
+    print_number(
+        out, "skipped", n, "task",
+        r->is_open      ? ", which were withdrawn, or waited for one that "
+                          "failed"
+        : n_unpaid == 0 ? ", which waited for one that failed"
+        : n_unpaid == n ? ", which the budget of their workflow does not cover"
+                        : ", which the budget of their workflow does not "
+                          "cover, or which waited for others that were not "
+                          "done");
 }
 
 /* Executions stopped, repeated, replicated and lost; empty if none. */
@@ -378,7 +338,6 @@ static void print_mishaps(FILE *out, const struct bats_report *r)
                  " on which one task after another failed");
 }
 
-/* For the policy expert. */
 static void print_strategy(FILE *out, const struct bats_snapshot *s)
 {
     const struct bats_sched_strategy *now = &s->strategy;
@@ -443,8 +402,8 @@ static void print_decisions(FILE *out, const struct bats_snapshot *s)
             continue;
         fprintf(out, "%8s  ", bats_words_moment(list[i].time).s);
         bats_words_wrap(out,
-                        bats_words_listed(text, sizeof text, s->platform, list,
-                                          s->n_decisions, i),
+                        bats_words_decision(text, sizeof text, s->platform,
+                                            &list[i]),
                         10, 10, WIDTH);
     }
 }

@@ -179,7 +179,6 @@ static void put_cell(char text[CELL], const json_t *row,
     }
 }
 
-/* Some row has a value in the column. */
 static bool is_used(const struct bats_column *c, const json_t *rows)
 {
     size_t i;

@@ -115,30 +115,7 @@ const char *bats_words_machines(char *text, size_t size,
     return text;
 }
 
-/* "12m sooner", "8 SU dearer", for changes of at least 1/50 of the last
- * plan. */
-static void append_change(char *text, size_t size, const char *currency,
-                          const struct bats_decision *d,
-                          const struct bats_decision *before)
-{
-    if (before == NULL || before->end <= 0 || d->end <= 0)
-        return;
-    bats_time later = d->end - before->end;
-    bats_money dearer = d->cost - before->cost;
-    if (llabs(later) > before->end / 50 && llabs(later) >= BATS_SECOND)
-        bats_append(text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
-                    bats_words_moment(later < 0 ? -later : later).s,
-                    later < 0 ? "sooner" : "later");
-    if (llabs(dearer) > before->cost / 50)
-        bats_append(
-            text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
-            bats_words_money(dearer < 0 ? -dearer : dearer, currency).s,
-            dearer < 0 ? "cheaper" : "dearer");
-}
-
-static void append_why(char *text, size_t size, const char *currency,
-                       const struct bats_decision *d,
-                       const struct bats_decision *before)
+static void append_why(char *text, size_t size, const struct bats_decision *d)
 {
     static const char *const reasons[] = {
         [BATS_REASON_START] = "start",
@@ -153,7 +130,6 @@ static void append_why(char *text, size_t size, const char *currency,
     char why[256] = "";
     if (d->reason == BATS_REASON_PLANNED) {
         snprintf(why, sizeof why, "%s", cause != NULL ? cause : "");
-        append_change(why, sizeof why, currency, d, before);
     } else if (d->reason == BATS_REASON_VIOLATION && d->tasks_paid >= 0) {
         snprintf(why, sizeof why, "it pays for %" PRId64 " of %s left",
                  d->tasks_paid,
@@ -163,74 +139,43 @@ static void append_why(char *text, size_t size, const char *currency,
                 why[0] != '\0' ? " (" : "", why, why[0] != '\0' ? ")" : "");
 }
 
-/* "slow keeps 2 of 4, fast keeps 3"; if `parked`, "; fast: its last machine
- * will be parked". */
-static void append_kept(char *text, size_t size,
-                        const struct bats_platform *platform,
-                        const struct bats_decision *d, bool parked)
-{
-    bool first = true;
-    for (size_t i = 0; i < platform->n_clusters; i++) {
-        uint32_t n = d->machines[i], stay = n - d->ending[i];
-        if (n == 0 || (stay == 0) != parked)
-            continue;
-        bats_append(text, size, "%s%s",
-                    parked  ? "; "
-                    : first ? ""
-                            : ", ",
-                    platform->clusters[i].name);
-        if (!parked)
-            bats_append(text, size, " keeps %" PRIu32, stay);
-        else if (n == 1)
-            bats_append(text, size, ": its last machine will be parked");
-        else
-            bats_append(text, size, ": its last %s will be parked",
-                        bats_words_count(n, "machine").s);
-        if (!parked && stay < n)
-            bats_append(text, size, " of %" PRIu32, n);
-        first = false;
-    }
-}
-
 /* Appends the machines. True: some will be parked. */
 static bool append_machines(char *text, size_t size,
                             const struct bats_platform *platform,
                             const struct bats_decision *d)
 {
     char words[CONFIGURATION];
-    bool ends = false, stay = false;
+    uint32_t stay[BATS_CLUSTERS_MAX], n_stay = 0, ending = 0;
     for (size_t i = 0; i < platform->n_clusters; i++) {
-        ends |= d->ending[i] > 0;
-        stay |= d->machines[i] > d->ending[i];
+        stay[i] = d->machines[i] - d->ending[i];
+        n_stay += stay[i];
+        ending += d->ending[i];
     }
-    if (!stay) {
+    if (n_stay == 0) {
         bats_append(text, size,
-                    ends ? "all machines will be parked" : "none is bought");
-        return ends;
+                    ending > 0 ? "all machines will be parked"
+                               : "none is bought");
+        return ending > 0;
     }
-    if (ends)
-        append_kept(text, size, platform, d, false);
-    else
-        bats_append(
-            text, size, "%s",
-            bats_words_machines(words, sizeof words, platform->clusters,
-                                platform->n_clusters, d->machines, ", "));
+    bats_append(text, size, "%s",
+                bats_words_machines(words, sizeof words, platform->clusters,
+                                    platform->n_clusters, stay, ", "));
     if (d->reason != BATS_REASON_START && d->windows > 0)
         bats_append(text, size, " for %s",
                     bats_words_count((uint64_t)d->windows, "window").s);
-    if (ends)
-        append_kept(text, size, platform, d, true);
-    return ends;
+    if (ending > 0)
+        bats_append(text, size, "; %s will be parked",
+                    bats_words_count(ending, "machine").s);
+    return ending > 0;
 }
 
-static const char *decision_text(char *text, size_t size,
-                                 const struct bats_platform *platform,
-                                 const struct bats_decision *d,
-                                 const struct bats_decision *before)
+const char *bats_words_decision(char *text, size_t size,
+                                const struct bats_platform *platform,
+                                const struct bats_decision *d)
 {
     int64_t left = d->tasks_open > 0 ? d->tasks_open : d->tasks_left;
     text[0] = '\0';
-    append_why(text, size, platform->currency, d, before);
+    append_why(text, size, d);
     const char *mark = append_machines(text, size, platform, d) ? ";" : ",";
     if (d->reason == BATS_REASON_START)
         return text;
@@ -272,19 +217,6 @@ bool bats_words_counts(const struct bats_platform *platform,
         first--;
     return first == i || first == 0 ||
            !keeps_same(platform, &list[i], &list[first - 1]);
-}
-
-const char *bats_words_listed(char *text, size_t size,
-                              const struct bats_platform *platform,
-                              const struct bats_decision *list, size_t n,
-                              size_t i)
-{
-    size_t before = i;
-    while (before > 0 &&
-           (before == i || !bats_words_counts(platform, list, n, before)))
-        before--;
-    return decision_text(text, size, platform, &list[i],
-                         before < i ? &list[before] : NULL);
 }
 
 const char *bats_words_advice(int exit_status)

@@ -58,12 +58,10 @@ const char *bats_words_machines(char *text, size_t size,
                                 const char *separator);
 
 /* "every cluster sampled: slow 32, fast 25 for 4 windows, 784 tasks left":
- * decision `i` of a list, and how much later and more expensive it is than the
- * previous one. */
-const char *bats_words_listed(char *text, size_t size,
-                              const struct bats_platform *platform,
-                              const struct bats_decision *list, size_t n,
-                              size_t i);
+ * a decision. */
+const char *bats_words_decision(char *text, size_t size,
+                                const struct bats_platform *platform,
+                                const struct bats_decision *d);
 
 /* Whether decision `i` of the list is shown to people. A plan that is replaced
  * before any of it is carried out is not, nor is its replacement if the same

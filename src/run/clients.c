@@ -163,7 +163,6 @@ static int take_line(struct client *c, const char *line, size_t n,
     return 0;
 }
 
-/* Handles all complete lines. */
 static int take_lines(struct client *c, bats_clients_request *take,
                       void *context, struct bats_error *err)
 {

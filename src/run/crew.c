@@ -13,7 +13,6 @@
 
 #define GATHER_US 60000000 /* time for all ranks to say HELLO */
 
-/* Notes where worker i is. */
 static void note_node(struct bats_crew *crew, size_t i,
                       const struct bats_node *node)
 {
@@ -23,7 +22,6 @@ static void note_node(struct bats_crew *crew, size_t i,
     strcpy(worker->partition, node->partition);
 }
 
-/* Names the ranks that have not said HELLO. */
 static int missing(struct bats_crew *crew, struct bats_error *err)
 {
     char ranks[200] = "";
@@ -84,7 +82,6 @@ static int make(struct bats_crew *crew, struct bats_comm *comm,
     return 0;
 }
 
-/* Notes the process of a worker on this host. */
 static void note_process(struct bats_crew *crew, size_t i)
 {
     int rank = crew->ranks[i].rank;
@@ -282,7 +279,6 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
     return NULL;
 }
 
-/* True if the process of the rank has ended, or the rank was given up. */
 static bool is_lost(const struct bats_crew *crew, size_t i)
 {
     return crew->workers[i].state == BATS_WORKER_GONE ||

@@ -51,7 +51,6 @@ static bool is_held(const char *path)
     return held;
 }
 
-/* Writes `new` and renames it to `path`. */
 static int publish(int fd, const char *new, const char *path,
                    const struct bats_door *door, struct bats_error *err)
 {

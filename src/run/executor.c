@@ -194,7 +194,6 @@ int bats_executor_change(struct bats_executor *x,
     return bats_text_check(&x->next, err);
 }
 
-/* Takes the SETUP that waits, if any. */
 static int take_next(struct bats_executor *x, struct bats_error *err)
 {
     struct bats_message setup;
@@ -207,7 +206,6 @@ static int take_next(struct bats_executor *x, struct bats_error *err)
     return rc;
 }
 
-/* Unlinks the entry that `at` points to. */
 static struct waiting *unhook(struct bats_executor *x, struct waiting **at)
 {
     struct waiting *w = *at;
@@ -243,7 +241,6 @@ static void never_started(struct bats_executor *x, const struct bats_assign *a)
     x->sink.result(x->sink.context, &result);
 }
 
-/* Copies n bytes to *texts and moves it behind them. */
 static const char *put(char **texts, const char *bytes, size_t n)
 {
     char *at = *texts;

@@ -79,7 +79,6 @@ static void become_worker(int rank, int stream)
     family.fds[0] = stream;
 }
 
-/* Ends all workers. */
 static int fail(int rank, uint32_t n, struct bats_error *err)
 {
     int code = errno;

@@ -225,7 +225,6 @@ static int share(struct master *m, const struct bats_hub_job *job,
     return rc;
 }
 
-/* Announces machines in the order of their numbers. */
 static int announce(struct master *m, const uint32_t *machine, uint32_t n,
                     bats_time age, struct bats_error *err)
 {
@@ -357,7 +356,6 @@ static int admit(struct bats_joined *j, struct bats_hub_job *job,
 
 /* ---- departures ---- */
 
-/* True if some rank of the job is in this state. */
 static bool has_any(const struct master *m, const struct bats_hub_job *job,
                     enum bats_worker_state state)
 {

@@ -56,7 +56,6 @@ static int note_leases(struct bats_journal *j, struct bats_sched *sched,
     return rc < 0 ? rc : 0;
 }
 
-/* Notes the contents of the record after a commit. */
 static void take_books(struct bats_journal *j, const struct bats_sched *sched)
 {
     struct bats_books *b = &j->books;

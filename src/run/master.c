@@ -338,7 +338,6 @@ static int choose(struct master *m, struct bats_error *err)
     return rc;
 }
 
-/* Starts no more tasks, and lets the running ones end. */
 static int drain(struct master *m, struct bats_error *err)
 {
     if (m->draining || m->stopping || m->finished)
@@ -467,7 +466,6 @@ static int heed_signals(struct master *m, struct bats_error *err)
     return rc == 0 && bats_signals_count() > 0 ? bats_master_stop(m, err) : rc;
 }
 
-/* Lets the engine do what has fallen due. */
 static int tick(struct master *m, struct bats_error *err)
 {
     struct bats_event event = {.type = BATS_EVENT_TICK};

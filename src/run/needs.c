@@ -184,7 +184,6 @@ static void list_gpus(const struct bats_crew *crew,
         bats_gpus_add(names, crew->nodes[rank[i]->rank].gpus);
 }
 
-/* Adds the name to the machine's list. */
 static bool add_gpu(struct bats_survey *s, uint32_t machine, const char *name,
                     size_t n)
 {
@@ -223,7 +222,6 @@ static bool divide(const struct bats_crew *crew,
     return true;
 }
 
-/* Gives each machine what its ranks have. */
 static int divide_nodes(const struct bats_crew *crew, uint32_t gpus_per_node,
                         struct bats_survey *s, struct bats_error *err)
 {
@@ -271,7 +269,6 @@ static int64_t part_of(const struct bats_stock *stock, int k)
     return k == 0 ? stock->cores : k == 1 ? stock->gpus : stock->memory_kib;
 }
 
-/* The machine with most of resource k. */
 static uint32_t largest(const struct bats_survey *s, int k)
 {
     uint32_t best = 0;

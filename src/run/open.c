@@ -259,7 +259,6 @@ static int take_given(struct master *m, uint32_t task, const char *text,
     return rc;
 }
 
-/* Takes over the state of a task of an earlier session. */
 static void take_state(struct bats_open *o, uint32_t task)
 {
     struct bats_open_task *t = &o->tasks[task];
@@ -273,7 +272,6 @@ static void take_state(struct bats_open *o, uint32_t task)
     t->is_withdrawn = o->state[task] == BATS_TASK_LEFT_OUT;
 }
 
-/* Tells the engine about present and future tasks. */
 static void tell_engine(struct master *m, struct bats_sched_options *engine)
 {
     struct bats_open *o = m->open;
@@ -393,7 +391,6 @@ void bats_open_answer(struct master *m, bool committed)
         bats_clients_flush(m->open->clients, committed);
 }
 
-/* Keeps the names of the kinds for the report. */
 static void keep_names(struct master *m)
 {
     const struct bats_names *names = &m->open->kinds.names;

@@ -131,7 +131,6 @@ static int withdraw_one(struct master *m, uint32_t task, bool *out,
     return rc;
 }
 
-/* Adds the task to the list of tasks to withdraw, once. */
 static void doom(struct bats_open *o, uint32_t task, uint32_t *list)
 {
     struct bats_open_task *t = &o->tasks[task];

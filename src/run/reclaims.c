@@ -185,7 +185,6 @@ static bool is_busy(const struct master *m, uint32_t machine)
     return busy;
 }
 
-/* True if some worker of the machine works. */
 static bool works(const struct master *m, uint32_t machine)
 {
     for (uint32_t k = 0; k < m->survey.platform.machines[machine].slots; k++)

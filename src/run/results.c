@@ -373,7 +373,6 @@ int bats_master_part(struct master *m, uint32_t machine,
     return rc;
 }
 
-/* True if some worker works, or has been ready for tasks. */
 static bool has_begun(const struct bats_crew *crew)
 {
     bool any = bats_crew_works(crew);

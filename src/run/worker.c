@@ -465,7 +465,6 @@ static bool drain(struct bats_comm *comm, int64_t until_us)
     return true;
 }
 
-/* Sends the last message. */
 static int say_goodbye(struct worker *w, struct bats_error *err)
 {
     bats_text_release(&w->results);
@@ -541,7 +540,6 @@ static void forget_master(struct worker *w)
     w->again = false;
 }
 
-/* Works until told to leave. */
 static int work(struct worker *w, struct bats_error *err)
 {
     int rc = say_hello(w, err);
@@ -555,7 +553,6 @@ static int work(struct worker *w, struct bats_error *err)
     return rc;
 }
 
-/* Cleans up after `work`, which returned `rc`. */
 static int end(struct worker *w, int rc, struct bats_error *err)
 {
     if (rc < 0)

@@ -10,7 +10,6 @@
 
 /* ---- the hosts of the job ---- */
 
-/* Finds the part of the queue, or adds it. */
 static int part_of(struct bats_allocation *a, const char *queue,
                    uint32_t *part, struct bats_error *err)
 {

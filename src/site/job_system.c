@@ -9,7 +9,6 @@
 
 #include "util/grow.h"
 
-/* Asks for the rules of the site. */
 static int ask_rules(const struct bats_batch_jobs *jobs,
                      struct bats_job_rules *rules, struct bats_error *err)
 {
@@ -132,7 +131,6 @@ bool bats_job_bill_is_final(const struct bats_job_bill *bill,
     return bill->is_final && !(has_begun && bill->end_s < job->start_s);
 }
 
-/* Bills, one for each job. */
 struct bills {
     struct bats_job_bill *list;
     size_t n, room;
@@ -171,7 +169,6 @@ static int add_bills(const struct bats_batch_system *system,
     return rc;
 }
 
-/* True if `id` ("17") is in `numbers` ("12,17"). */
 static bool is_among(const char *numbers, const char *id)
 {
     size_t n = strlen(id);

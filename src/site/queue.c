@@ -171,7 +171,6 @@ static void name_job(struct bats_queue *j, uint32_t place, const char *id)
                                       .place = place});
 }
 
-/* Updates the place from the list. */
 static void update(struct bats_queue *j, uint32_t place,
                    const struct bats_job_view *view)
 {

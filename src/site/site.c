@@ -10,7 +10,6 @@
 #include "util/encode.h"
 #include "util/hostlist.h"
 
-/* A host and its ranks. */
 struct host {
     const struct bats_node *node;          /* node of its first rank */
     const struct bats_allocation_node *at; /* NULL: not in the job */

@@ -133,7 +133,6 @@ static int ask_quality(const char *name, struct bats_account *account,
     return 0;
 }
 
-/* Reads the account of the job and all accounts above it. */
 static int ask_associations(const struct bats_allocation *job,
                             struct bats_account *least, struct bats_error *err)
 {
@@ -162,7 +161,6 @@ static int ask_associations(const struct bats_allocation *job,
     return rc;
 }
 
-/* Fills in user and account before there is a job. */
 static int fill_in(struct bats_allocation *job, struct bats_error *err)
 {
     const struct passwd *me = getpwuid(getuid());

@@ -41,7 +41,7 @@ test "$(cat joined sum)" = "$(printf 'x\nx\n5')"
 for pair in '4 2' '4 3' '2 1' '3 1' '9 10' '1 5' '1 9'; do before $pair; done
 ok 'every task finds what those before it have made, and the record has the order'
 finds err '10 of 13 tasks done, 1 failed, 2 skipped' \
-    '^skipped *2 tasks, which waited for one that failed: 12-13$'
+    '^skipped *2 tasks, which waited for one that failed$'
 test ! -e worse
 test ! -e worst
 test "$("$BATS_MPI" tasks bag.bats --state skipped | grep -c skipped)" = 2

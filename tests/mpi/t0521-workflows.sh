@@ -35,7 +35,7 @@ rich='^rich +2/2 +0 +0 +0 +2 +5 +3 .* 2h$'
 poor='^poor +0/2 +0 +2 +2 +0 +1 +1 +- +-$'
 grep -qE "$rich" err
 grep -qE "$poor" err
-grep -q 'the budget of their workflow does not cover.*: 3-4' err
+grep -q 'the budget of their workflow does not cover$' err
 test "$(shared bag.bats 1) $(shared bag.bats 2)" = '2000000 0'
 tells ': all agree$' record verify bag.bats
 ok 'what the budget of its workflow does not cover is not run, the rest pays its own'
@@ -43,7 +43,7 @@ ok 'what the budget of its workflow does not cover is not run, the rest pays its
 grep -qE '^rich +1/2 +0 +0 +5 +2h +0 +2$' top
 grep -qE '^poor +0/2 +0 +0 +1 +- +2 +0$' top
 grep -qE '^rich +1/2 +0 +0 +0 +0 +2 +5 +5 +- +2h$' out.status
-grep -q '^workflow rich: .*, 5 left, 2 of it held; deadline 2h$' out.why
+grep -qE '^rich +1/2 +0 +0 +0 +0 +2 +5 +5 +- +2h$' out.why
 "$BATS_MPI" status bag >out
 grep -qE "$rich" out
 grep -qE "$poor" out
@@ -57,11 +57,11 @@ for file in report status page; do
 done
 ok 'status, top and the report have the same figures'
 "$BATS_MPI" why bag >out
-finds out '^workflow rich: 2 of 2 tasks done; charged 2 of 5, 3 left; .* 2h$' \
-    'the budgets of its workflows do not cover the rest$'
+grep -qE "$rich" out
+finds out 'the budgets of its workflows do not cover the rest$'
 "$BATS_MPI" why bag 4 >out
-finds out '^skipped: the budget of its workflow does not cover it$' \
-    '^workflow poor: 0 of 2 tasks done, 2 skipped'
+finds out '^skipped: the budget of its workflow does not cover it$'
+grep -qE "$poor" out
 "$BATS_MPI" log bag >out
 finds out 'share .* 2 by workflow rich$' 'skip .* task 4  *unpaid$'
 ok 'why and log say what workflows were charged, and could not pay'

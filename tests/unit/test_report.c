@@ -100,7 +100,7 @@ static void reads(const struct bats_decision *list, size_t n,
 {
     char text[512];
     assert_string_equal(
-        bats_words_listed(text, sizeof text, &platform, list, n, n - 1),
+        bats_words_decision(text, sizeof text, &platform, &list[n - 1]),
         words);
 }
 
@@ -336,26 +336,18 @@ TEST(decisions_are_put_in_words)
 
 TEST(a_plan_says_why_and_what_is_expected)
 {
-    struct bats_decision d[] = {decisions[1], decisions[1]};
-    d[0].end = 4 * BATS_HOUR;
-    d[0].cost = 50 * BATS_UNIT;
-    d[1].reason = BATS_REASON_PLANNED;
-    d[1].trigger = BATS_TRIGGER_RESULTS;
-    d[1].tasks_open = 83; /* 5 of them run */
-    d[1].end = 5 * BATS_HOUR + 12 * BATS_MINUTE;
-    d[1].cost = 44 * BATS_UNIT;
-    reads(d, 2,
-          "planned again (more results, 1h12m later, 6 SU cheaper): slow 2, "
-          "fast 1 for 4 windows, 83 tasks left; to end after 5h12m for 44 "
-          "SU");
-    d[1].trigger = BATS_TRIGGER_WINDOW;
-    d[1].end = 4 * BATS_HOUR - BATS_MINUTE; /* hardly sooner */
-    d[1].cost = 52 * BATS_UNIT;
-    reads(d, 2,
-          "planned again (a window ends, 2 SU dearer): slow 2, fast 1 for 4 "
-          "windows, 83 tasks left; to end after 3h59m for 52 SU");
-    d[1].end = 0; /* not known */
-    reads(d, 2,
+    struct bats_decision d = decisions[1];
+    d.reason = BATS_REASON_PLANNED;
+    d.trigger = BATS_TRIGGER_RESULTS;
+    d.tasks_open = 83; /* 5 of them run */
+    d.end = 5 * BATS_HOUR + 12 * BATS_MINUTE;
+    d.cost = 44 * BATS_UNIT;
+    reads(&d, 1,
+          "planned again (more results): slow 2, fast 1 for 4 windows, 83 "
+          "tasks left; to end after 5h12m for 44 SU");
+    d.trigger = BATS_TRIGGER_WINDOW;
+    d.end = 0; /* not known */
+    reads(&d, 1,
           "planned again (a window ends): slow 2, fast 1 for 4 windows, 83 "
           "tasks left");
 }
@@ -379,7 +371,7 @@ TEST(plans_that_undo_each_other_are_one)
     r.snapshot.n_decisions = 5;
     assert_lacks(&r, "20m  planned again");
     assert_lacks(&r, "30m  planned again");
-    assert_says(&r, "     40m  planned again: slow keeps 2");
+    assert_says(&r, "     40m  planned again: slow 2 for 4 windows; 1 machine will");
     r.decisions_told = true;
     assert_lacks(&r, "reconfigurations");
 }
@@ -599,7 +591,7 @@ TEST(what_is_guessed_is_marked)
     assert_says(&r, "\n~ is a guess: ");
     guess.is_guess = true;
     assert_non_null(
-        strstr(bats_words_listed(text, sizeof text, &platform, &guess, 1, 0),
+        strstr(bats_words_decision(text, sizeof text, &platform, &guess),
                "a guess"));
     has(&r, "clusters.0.is_guess", "true");
     has(&r, "clusters.1.is_guess", "false");
@@ -616,8 +608,8 @@ TEST(machines_in_use_are_told_from_those_that_go_on)
                               .machines = {4, 2},
                               .ending = {3, 2}};
     reads(&d, 1,
-          "planned again: slow keeps 1 of 4 for 1 window; fast: its last 2 "
-          "machines will be parked; 17 tasks left");
+          "planned again: slow 1 for 1 window; 5 machines will be parked; 17 "
+          "tasks left");
     d.ending[0] = 4;
     reads(&d, 1, "planned again: all machines will be parked; 17 tasks left");
     d.ending[0] = d.ending[1] = 0;

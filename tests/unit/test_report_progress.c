@@ -105,7 +105,7 @@ TEST(it_says_that_it_samples)
     s.cluster[1].done = 43;
     assert_string_equal(
         bats_progress_text(text, sizeof text, 79, &s, 475),
-        "1h5m  61%  61/100  7.9/min  sampling slow 18/30 fast 30/30  "
+        "1h5m  61%  61/100  5 running  7.9/min  sampling 48/60  "
         "288/600 SU");
     assert_string_equal(bats_progress_text(text, sizeof text, 39, &s, 475),
                         "61%  61/100  sampling 48/60  288/600 SU");

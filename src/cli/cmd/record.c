@@ -36,7 +36,6 @@ static int recover(const struct bats_settings *set, const char *path)
     return 0;
 }
 
-/* Returns BATS_EXIT_FAILED if the record does not agree with itself. */
 static int verify(const char *path)
 {
     struct bats_view *view;

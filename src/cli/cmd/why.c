@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "report/recorded.h"
+#include "report/table.h"
 #include "report/words.h"
 #include "report/workflows.h"
 #include "run/needs.h"
@@ -58,7 +59,6 @@ static void learn(struct bats_look *l, struct known *k)
         k->held += l->status.clusters[i].held;
 }
 
-/* True if no task runs any more. */
 static bool is_over(const struct known *k)
 {
     return k->status->is_over || !k->status->is_live;
@@ -86,31 +86,6 @@ static void why_over(struct bats_text *t, const struct known *k)
         bats_text_format(t, "the run is over: %s", st->finish);
 }
 
-static void print_workflow(const struct known *k,
-                           const struct bats_purse_status *w)
-{
-    const char *currency = k->status->currency;
-    bats_words_put(stdout, BATS_ENCODE_TERMINAL, "workflow ");
-    bats_words_put(stdout, BATS_ENCODE_TERMINAL, w->name);
-    printf(": %" PRIu32 " of %s done", w->done,
-           bats_words_count(bats_workflows_tasks(w), "task").s);
-    if (w->failed > 0)
-        printf(", %" PRIu32 " failed", w->failed);
-    if (w->skipped > 0)
-        printf(", %" PRIu32 " skipped", w->skipped);
-    if (w->unpaid > 0)
-        printf(" (%" PRIu32 " that its budget does not cover)", w->unpaid);
-    printf("; charged %s", bats_words_money(w->charged, currency).s);
-    if (w->budget != BATS_UNLIMITED)
-        printf(" of %s, %s left", bats_words_money(w->budget, currency).s,
-               bats_words_amount(bats_workflows_left(w)).s);
-    if (w->held > 0)
-        printf(", %s of it held", bats_words_money(w->held, "").s);
-    if (w->deadline > 0)
-        printf("; deadline %s", bats_workflows_deadline(w).s);
-    putchar('\n');
-}
-
 /* ---- machines ---- */
 
 /* The number of machines of its cluster that the last decision wants; -1:
@@ -134,10 +109,8 @@ static void why_unwanted(struct bats_text *t, const struct known *k,
         why_over(t, k);
     else if (st->ending)
         bats_text_add(t, DRAINING);
-    else if (!k->terms.in_windows && left <= 0)
-        bats_text_add(t, "nothing is left of the budget");
-    else if (k->terms.in_windows && st->budget != BATS_UNLIMITED &&
-             left < m->charge)
+    else if (st->budget != BATS_UNLIMITED &&
+             left < (k->terms.in_windows ? m->charge : 1))
         bats_text_format(t, "%s are left of the budget, a window costs %s",
                          bats_words_money(left, "").s,
                          bats_words_money(m->charge, st->currency).s);
@@ -439,7 +412,8 @@ static void print_task(const struct known *k,
     bats_text_release(&why);
     bats_text_release(&need);
     if (task->number <= k->status->tasks && k->n_workflows > 0)
-        print_workflow(k, &k->workflows[k->workflow[task->number - 1]]);
+        bats_workflows_print(
+            stdout, &k->workflows[k->workflow[task->number - 1]], 1, 1);
     print_stderr(k, task->id);
     putchar('\n');
     print_history(k, NULL, task->id);
@@ -477,9 +451,9 @@ static void explain_all(const struct known *k)
                         text.bytes);
         bats_text_release(&text);
     }
-    for (uint32_t i = 0; i < k->n_workflows; i++)
-        print_workflow(k, &k->workflows[i]);
     explain_machines(k, NULL);
+    bats_workflows_print(stdout, k->workflows, k->n_workflows,
+                         BATS_TABLE_ROWS - 1);
     if (k->status->failed == 0)
         return;
     struct bats_causes causes = bats_look_causes(k->look->view);

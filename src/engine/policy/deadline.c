@@ -25,8 +25,6 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Cap z at Z_MOST, or at Z_KNOWN once there are KNOWN results: the longest
  * result says more. */

@@ -380,7 +380,6 @@ void bats_outlet_retry(struct bats_outlet *o)
             deliver(o, i);
 }
 
-/* Reports the first failure of this task, if there was one. */
 static int failure(const struct bats_outlet *o, struct bats_error *err)
 {
     if (o->error.code && err)

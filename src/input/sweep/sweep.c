@@ -1,6 +1,5 @@
 #include "input/sweep/sweep.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

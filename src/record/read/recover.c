@@ -1,7 +1,6 @@
 #include "record/read/recover.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,7 +143,6 @@ static int save_table(struct recover *r, const char *table,
 
 BATS_ASSET(mend_sql, "record/read/mend.sql");
 
-/* Saves one table, and counts it. */
 static int save_and_count(struct recover *r, const char *table,
                           struct bats_error *err)
 {

@@ -252,16 +252,13 @@ int bats_view_decision(struct bats_view *v, bool *found,
 {
 #define C(member) BATS_COLUMN(struct decision, member)
     static const struct bats_db_column columns[] = {
-        C(found),      C(d.time),       C(d.reason),
-        C(d.feasible), C(d.tasks_left), C(d.budget_left),
-        C(d.windows),  C(machines),     {0}};
+        C(found), C(d.time), C(d.reason), C(machines), {0}};
 #undef C
     struct decision r = {.found = false};
     int rc = bats_part_get(
         v,
-        "SELECT 1, time_us, reason, feasible, tasks_left,"
-        " coalesce(budget_left, " BATS_PART_UNLIMITED "), windows, machines"
-        " FROM decision WHERE session = (SELECT max(id) FROM session)"
+        "SELECT 1, time_us, reason, machines FROM decision"
+        " WHERE session = (SELECT max(id) FROM session)"
         " ORDER BY seq DESC LIMIT 1",
         columns, &r, err);
     for (const char *at = r.machines;

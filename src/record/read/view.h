@@ -298,10 +298,6 @@ int bats_view_runtimes(struct bats_view *view, bats_time **runtimes, size_t *n,
 struct bats_view_decision {
     bats_time time;
     char reason[BATS_VIEW_WORD];
-    bool feasible;
-    int64_t tasks_left;
-    bats_money budget_left;
-    int64_t windows;
     size_t n_clusters;
     int64_t machines[BATS_CLUSTERS_MAX];
 };

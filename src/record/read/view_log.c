@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "record/read/part.h"
 #include "record/write/record.h"
@@ -18,7 +17,6 @@ struct part {
     int64_t from; /* rows after this seq were read */
 };
 
-/* A row of the query. */
 struct bats_view_logged {
     int64_t seq;   /* 0: an execution that has not ended */
     int64_t given; /* 0: it is no execution, or began before these rows */

@@ -1,6 +1,5 @@
 /* past: loads the task states of earlier sessions when a record is
  * continued. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "record/state.h"

@@ -1,6 +1,5 @@
 /* runs: the executions: from their start on a machine until the details of
  * their end are known. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "bats/sched.h"

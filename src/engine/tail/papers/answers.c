@@ -109,7 +109,6 @@ static double correct(const struct lives *l, bats_time *times, size_t n_times)
  * answer; an answer before that; or the loss of an execution by its machine. */
 enum outcome { LATE_ANSWER, ANSWER, LOSS };
 
-/* Life of an instance until the outcome. */
 static struct life life_of(const struct bats_instance *x, bats_time now,
                            bats_time noticed, enum outcome outcome)
 {

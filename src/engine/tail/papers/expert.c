@@ -22,7 +22,6 @@
  * much. */
 #define CHANGE 0.1
 
-/* Ended instances of a pool. */
 struct past {
     struct bats_instance *list;
     size_t n, capacity;
@@ -144,7 +143,6 @@ static double find_t_ur(const struct expert *x, const struct state *s)
                        : (double)s->run.window;
 }
 
-/* The time limit of an instance before the tail begins. */
 static bats_time throughput(const struct expert *x, const struct state *s)
 {
     return bats_strategy_throughput(find_t_ur(x, s), x->noticed > 0);
@@ -272,7 +270,6 @@ static uint32_t list_tasks(const struct expert *x, const struct state *s,
     return n;
 }
 
-/* Decides on a strategy. */
 static void ask(struct expert *x, const struct state *s,
                 const struct bats_answers *a)
 {

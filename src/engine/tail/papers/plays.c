@@ -16,7 +16,6 @@
 #define ENDLESS 200
 #define NEVER_DONE 9e17 /* makespan and cost of an endless play */
 
-/* A running instance. */
 struct sent {
     bats_time end, start;
     uint32_t order; /* order of sending; breaks ties of `end` */
@@ -26,7 +25,6 @@ struct sent {
     double rank; /* rank of its task's runtime, in (0, 1); or see quantile */
 };
 
-/* A heap of running instances; the first one ends soonest. */
 struct running {
     struct sent *list;
     uint32_t n, n_sent;
@@ -64,13 +62,11 @@ struct player {
 
 /* ---- numbers ---- */
 
-/* A random number in (0, 1). */
 static double uniform(const struct player *w, uint64_t n)
 {
     return bats_mix_uniform(bats_mix_at(n, w->seed));
 }
 
-/* A number for the task's next instance. */
 static double draw(struct player *w, uint32_t task, bool is_reliable)
 {
     return uniform(w, (uint64_t)task << 32 | (uint64_t)is_reliable << 16 |
@@ -183,7 +179,6 @@ static struct sent reliable(struct player *w, uint32_t task, double rank,
                          .rank = rank};
 }
 
-/* Records the end of an instance. */
 static void note(struct player *w, uint32_t task, const struct sent *sent)
 {
     uint8_t *given_up = &w->given_up[task];
@@ -385,7 +380,6 @@ static void begin_tail(struct player *w, const struct bats_strategy *s,
     instances_begin(&w->instances, &rules, from->n_left);
 }
 
-/* Fills idle slots of both pools. */
 static void fill(struct player *w, const struct snapshot *from, bats_time now,
                  bats_time d, uint32_t *free)
 {
