@@ -18,7 +18,6 @@ static int exit_code(const struct bats_run_outcome *outcome,
 {
     struct bats_sched_status status;
     bats_sched_status(outcome->sched, &status);
-
     if (watch->out_errno != 0)
         return BATS_EXIT_SYSTEM;
     if (outcome->signal == SIGUSR1)
@@ -35,7 +34,6 @@ static int exit_code(const struct bats_run_outcome *outcome,
 static bool is_cut_off(const struct bats_snapshot *s)
 {
     enum bats_finish finish = s->status.finish;
-
     return bats_snapshot_left(s) > 0 && finish != BATS_FINISH_BUDGET &&
            finish != BATS_FINISH_SAMPLED;
 }

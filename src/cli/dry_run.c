@@ -62,7 +62,6 @@ static void print_opening(const struct bats_sched *sched,
     char text[TEXT], machines[TEXT / 2], charged[128] = "", sample[96] = "";
     struct bats_sched_status status;
     bats_sched_status(sched, &status);
-
     if (options->engine.policy == &bats_policy_bkp)
         snprintf(sample, sizeof sample,
                  " and samples up to %" PRIu32 " tasks on each cluster",

@@ -72,7 +72,6 @@ static void find_partitions(struct bats_estimation *x,
 static void leave_out(struct bats_estimation *x, const char *why)
 {
     size_t kept = 0;
-
     for (size_t i = 0; i < x->e.n_clusters; i++) {
         if (!(x->runtimes[i].mean > 0)) {
             if (i == kept)

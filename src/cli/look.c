@@ -166,7 +166,6 @@ int bats_place_note(json_t *settings, const char *dir, const char *record,
 {
     char place[PATH_MAX], beside[PATH_MAX];
     int rc = resolve(dir, place, err);
-
     if (rc == 0)
         rc = resolve(record, beside, err);
     if (rc < 0)

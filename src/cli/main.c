@@ -36,7 +36,6 @@ static int explain(const char *name, void (*all)(FILE *),
 static int answer(int argc, char **argv)
 {
     char library[256];
-
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         bats_help_program(stdout);
     } else if (strcmp(argv[1], "--version") == 0) {
@@ -111,7 +110,6 @@ static void open_closed_streams(void)
 int main(int argc, char **argv)
 {
     enum bats_verb verb;
-
     open_closed_streams();
     if (argc > 1) {
         int code = answer(argc, argv);

@@ -30,7 +30,6 @@ static void set_tables(struct tables *t, enum bats_verb verb, bool in_order)
 {
     char *letters = t->letters;
     int n = 0;
-
     assert(bats_options_n <= BATS_OPTIONS_MAX);
     if (in_order)
         *letters++ = '+';
@@ -89,7 +88,6 @@ static int explain(enum bats_verb verb, const char *word,
         return BATS_EINPUT;
     if (letter != 0)
         return bats_refuse(err, "there is no option -%c", letter);
-
     char matches[256] = "";
     int n_matches = 0;
     for (int i = 0; i < t->n; i++) {
@@ -372,7 +370,6 @@ static int read_options(enum bats_verb verb, bool in_order, int argc,
     struct tables t;
     const struct bats_option *row = NULL;
     int c, rc = 0;
-
     set_tables(&t, verb, in_order);
     start_afresh();
     while (rc == 0 && !settings->help &&
@@ -441,7 +438,6 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     bool divided = bats_verb_runs(verb) && !is_open &&
                    bats_sweep_is((const char *const *)argv, (size_t)argc);
     bool filter = !divided && !is_open && is_filter(verb, argc, argv);
-
     *settings = defaults();
     settings->driver = driver;
     int rc = read_options(verb, divided || filter, argc, argv, settings, err);

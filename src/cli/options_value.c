@@ -342,7 +342,6 @@ char *bats_options_given(const json_t *options)
     json_t *value;
     FILE *out = options != NULL ? open_memstream(&text, &size) : NULL;
     bool first = true;
-
     if (out == NULL)
         return NULL;
     json_object_foreach(json_object_get(options, "given"), name, value)

@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,8 +249,6 @@ static bats_time longest(const struct pool *p, bats_time now)
     return found ? (bats_time)(BATS_THROUGHPUT_D * a.mean) : BATS_HOUR;
 }
 
-/* Sorts the times, and keeps quantiles if there are too many. Returns how many
- * are left. */
 static size_t thin_out(bats_time *times, size_t n)
 {
     size_t kept = n < TIMES ? n : TIMES;

@@ -90,7 +90,6 @@ static void on_started(void *context, const struct bats_survey *survey,
     char list[4096];
     char account[BATS_ACCOUNT_WORDS], most[128] = "";
     struct bats_sched_status status;
-
     bats_sched_status(sched, &status);
     w->policy = survey->policy;
     w->start_us = bats_now_us(CLOCK_REALTIME);
@@ -132,7 +131,6 @@ static void on_started(void *context, const struct bats_survey *survey,
         print_end(survey);
 }
 
-/* Tells once that the deadline will be missed, and what the user can do. */
 static void tell_late(struct bats_watch *w,
                       const struct bats_platform *platform,
                       const struct bats_sched_status *s)
@@ -211,7 +209,6 @@ static void write_live(struct bats_watch *w,
         .workflows = workflows,
         .n_workflows = n_workflows,
     };
-
     for (size_t i = 0; i < snapshot->platform->n_clusters; i++)
         bats_sched_turns(sched, i, &more.turns[i]);
     fill_running(w, sched, &more);
@@ -244,7 +241,6 @@ static void on_progress(void *context, const struct bats_platform *platform,
     bool lives = w->live_path != NULL && looks;
     bool shows = w->progress.style != BATS_PROGRESS_NONE;
     uint32_t n_workflows;
-
     pass_over(w, sched);
     if (!lives && !shows)
         return;
@@ -326,7 +322,6 @@ static void write_output(void *context, uint32_t task, int stream,
 {
     struct bats_watch *w = context;
     FILE *file = stream == 1 ? stdout : stderr;
-
     if (stream == 1 && w->out_errno != 0)
         return;
     if (w->progress.style == BATS_PROGRESS_LINE &&
@@ -350,7 +345,6 @@ static bool on_output(void *context, uint32_t task, int stream,
 {
     struct bats_watch *w = context;
     struct bats_error err;
-
     if (stream == 1 && w->received != NULL)
         w->received[task] += n;
     if (w->inorder == NULL)
@@ -388,7 +382,6 @@ static void log_end(struct bats_watch *w, const struct bats_execution *e)
 static void on_ended(void *context, const struct bats_execution *e)
 {
     struct bats_watch *w = context;
-
     bats_learner_note(w->learner, e);
     if (!e->is_result) { /* it will run again */
         w->yielded += !e->preempted && !e->superseded &&

@@ -225,7 +225,6 @@ static int check_together(const struct bats_sched_options *o,
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!rules[i].is_kept)
             return bats_error_set(err, BATS_EINPUT, "%s", rules[i].text);
-
     return is_expert ? bats_strategy_check(&o->strategy, o->clusters,
                                            o->n_clusters, err)
                      : 0;

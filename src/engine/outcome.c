@@ -226,7 +226,6 @@ static void came_back(struct state *s, const struct bats_event *ev,
         lease_forgive(s, ev->machine);
     tell_tail(s, slot, task, false, !timed_out);
     bool elsewhere = execution_end(s, slot, task, false);
-
     s->tasks[task.i].once |= yielded;
     s->preempted += cut_off && !timed_out;
     if (cut_off && !timed_out && !judged)

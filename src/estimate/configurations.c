@@ -1,6 +1,7 @@
 /* configurations: schedules for policy bkp. See plans.h. */
 #include "estimate/plans.h"
 
+#include <stdlib.h>
 #include <math.h>
 #include <string.h>
 

@@ -203,7 +203,6 @@ static int settle_window(struct bats_sections *r, bats_time window)
 {
     struct bats_clusters_file *file = r->object;
     char text[BATS_UNITS_TEXT], least[BATS_UNITS_TEXT];
-
     if (window > 0)
         file->window = window;
     else if (file->window == 0)

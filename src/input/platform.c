@@ -216,7 +216,6 @@ int bats_platform_build(const struct bats_clusters_file *file,
     if (n_workers == 0 || n_workers > INT_MAX)
         return bats_refuse(err, "there is no rank to run tasks: rank 0 is the "
                                 "master, so start at least two");
-
     struct bats_platform p = {.n_workers = n_workers,
                               .window = file->window,
                               .billing = file->billing,

@@ -305,7 +305,6 @@ static int read_profile(const char *path, const json_t *json,
     const struct value root = {.json = json};
     struct value window = member(&root, "window_s");
     struct value billing = member(&root, "billing");
-
     if (!json_is_object(json) || !json_object_get(json, "bats_profile"))
         return bats_error_at(err, path, 0,
                              "this is not a profile of bats-mpi sample");
@@ -339,7 +338,6 @@ int bats_profile_load(const char *path, struct bats_profile *profile,
     char *text;
     size_t n;
     int rc = bats_textfile_read_nul(path, &text, &n, err);
-
     if (rc < 0)
         return rc;
     json_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);

@@ -24,7 +24,6 @@ static json_t *seconds(bats_time time)
 static json_t *money(bats_money amount)
 {
     char text[BATS_UNITS_TEXT];
-
     return json_string(bats_money_format(text, amount));
 }
 
@@ -37,7 +36,6 @@ static json_t *append(json_t *list, json_t *value)
 static json_t *sample_of(const struct bats_profile *p, size_t cluster)
 {
     json_t *sample = json_array();
-
     for (size_t i = 0; i < p->n_observations; i++) {
         const struct bats_observation *o = &p->observations[i];
         if (o->cluster != cluster)
@@ -51,7 +49,6 @@ static json_t *sample_of(const struct bats_profile *p, size_t cluster)
 static json_t *clusters_of(const struct bats_profile *p)
 {
     json_t *clusters = json_array();
-
     for (size_t i = 0; i < p->n_clusters; i++) {
         const struct bats_profile_cluster *c = &p->clusters[i];
         json_t *cluster =
@@ -87,7 +84,6 @@ static json_t *list_of(const struct bats_profile *p, uint8_t state)
 static json_t *list_of_levels(const struct bats_levels *levels)
 {
     json_t *list = json_array();
-
     for (size_t i = 0; i < levels->n; i++)
         list = append(list,
                       json_pack("[f, f]", levels->tasks[i], levels->count[i]));
@@ -103,7 +99,6 @@ static bool add(json_t *root, const char *key, json_t *value)
 static json_t *path_of(const struct bats_critical_path *path)
 {
     json_t *list = json_array();
-
     for (uint32_t i = 0; i < path->n; i++)
         list = append(list, json_integer((json_int_t)path->task[i] + 1));
     return json_pack("{s:o, s:f}", "tasks", list, "means", path->means);
@@ -112,7 +107,6 @@ static json_t *path_of(const struct bats_critical_path *path)
 static json_t *to_json(const struct bats_profile *p)
 {
     char hash[17];
-
     snprintf(hash, sizeof hash, "%016" PRIx64, p->bag_hash);
     json_t *root = json_pack(
         "{s:i, s:{s:o, s:I, s:s}, s:o, s:s, s:o, s:o, s:o, s:o, s:o}",
@@ -176,7 +170,6 @@ int bats_profile_check_bag(const struct bats_profile *profile,
 {
     uint32_t n = bag->n_tasks;
     uint64_t hash;
-
     if (n != profile->n_tasks)
         return bats_refuse(err,
                            "%s: made for a bag of %" PRIu32
@@ -238,7 +231,6 @@ uint32_t bats_profile_left(const struct bats_profile *profile)
 bats_money bats_profile_charged(const struct bats_profile *profile)
 {
     bats_money sum = 0;
-
     for (size_t i = 0; i < profile->n_clusters; i++)
         sum += profile->clusters[i].charged;
     return sum;

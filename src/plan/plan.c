@@ -182,7 +182,6 @@ static int find_best_effort(struct planner *p, struct choice *c)
         return bats_error_set(
             p->err, BATS_EOVERFLOW,
             "the bag needs more windows than can be counted");
-
     /* Start with one machine of the most profitable cluster. No plan of this
      * cluster alone does more. */
     use_one_type(p, 0, p->budget / first->price, c);

@@ -17,7 +17,6 @@ int bats_db_look(const char *path, struct bats_error *err)
     char head[sizeof MAGIC];
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
     if (fd < 0 && errno == ENOENT)
         return 0;
     if (fd < 0 || fstat(fd, &st) != 0) {
@@ -54,7 +53,6 @@ static int last_errno(struct bats_db *db)
 {
     sqlite3_file *file = NULL;
     int why = sqlite3_system_errno(db->sqlite);
-
     if (why == 0 &&
         sqlite3_file_control(db->sqlite, "main", SQLITE_FCNTL_JOURNAL_POINTER,
                              &file) == SQLITE_OK &&
@@ -69,7 +67,6 @@ static int last_errno(struct bats_db *db)
 static int fail_system(struct bats_db *db, int rc, struct bats_error *err)
 {
     int why = rc == SQLITE_FULL ? ENOSPC : last_errno(db);
-
     if (why == ENOSPC || why == EDQUOT || why == EFBIG)
         return bats_error_set(err, BATS_ESYS,
                               "%s: disk full: the run record cannot grow (%s)",
@@ -86,7 +83,6 @@ static int why_not_opened(struct bats_db *db)
     char dir[4096] = ".";
     int why = sqlite3_system_errno(db->sqlite);
     const char *slash = strrchr(db->path, '/');
-
     if (slash != NULL)
         snprintf(dir, sizeof dir, "%.*s", (int)(slash - db->path) + 1,
                  db->path);
@@ -136,7 +132,6 @@ static int open_with(struct bats_db *db, const char *path, int flags,
                      const char *vfs)
 {
     int64_t version;
-
     bats_db_close(db);
     int rc = sqlite3_open_v2(path, &db->sqlite, flags, vfs);
     if (rc != SQLITE_OK)
@@ -164,7 +159,6 @@ int bats_db_open(struct bats_db *db, const char *path, const char *name,
     /* Only this thread uses it. */
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 (mode == BATS_DB_CREATE ? SQLITE_OPEN_CREATE : 0);
-
     *db = (struct bats_db){.path = name, .fail = bats_record_fail};
     int rc = open_with(db, path, flags, NULL);
     /* Lustre without -o flock: rely on our own rule that one process
@@ -191,7 +185,6 @@ bool bats_db_is_cut_off(struct bats_db *db, const char *schema)
     struct stat st;
     int64_t page;
     const char *file = sqlite3_db_filename(db->sqlite, schema);
-
     snprintf(log, sizeof log, "%s-wal", file);
     if (stat(log, &st) == 0 && st.st_size > 0)
         return false; /* the log has the torn part */
@@ -223,7 +216,6 @@ int bats_db_check(struct bats_db *db, const char *schema, bool *is_empty,
     snprintf(sql[2], sizeof *sql, "SELECT count(*) FROM %s.sqlite_schema",
              schema);
     int rc = bats_db_integer(db, sql[0], &application, err);
-
     if (rc == 0)
         rc = bats_db_integer(db, sql[1], &version, err);
     if (rc == 0)

@@ -34,7 +34,6 @@ int bats_record_graph_write(struct bats_db *db, int64_t session,
     sqlite3_stmt *s = NULL;
     struct bats_text text = {0};
     int rc = bats_db_run(db, table_sql, err);
-
     if (rc == 0)
         rc = bats_db_prepare(db, "INSERT INTO graph VALUES (?, ?, ?, ?)", &s,
                              err);

@@ -120,7 +120,6 @@ int bats_schema_cluster_now(struct bats_db *db, struct bats_error *err)
 int bats_schema_make(struct bats_db *db, struct bats_error *err)
 {
     char head[256];
-
     snprintf(head, sizeof head,
              "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;",
              BATS_SCHEMA_APPLICATION, BATS_SCHEMA_VERSION);

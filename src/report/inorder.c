@@ -71,7 +71,6 @@ static void write_piece(struct bats_inorder *o, uint32_t task,
     }
 }
 
-/* Writes the task's held output and empties its file. */
 static void let_go(struct bats_inorder *o, uint32_t task)
 {
     size_t i = o->held[task].first;

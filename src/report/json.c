@@ -193,7 +193,6 @@ static json_t *result(const struct bats_report *r)
         "rest_cost", money(st->rest_cost));
 }
 
-/* The promise and whether it was kept; null without one. */
 static json_t *promise(const struct bats_snapshot *s)
 {
     const struct bats_schedule *p = &s->promise;

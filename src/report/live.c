@@ -139,8 +139,6 @@ static json_t *causes_json(const struct bats_causes *causes)
     return bats_causes_json(&few);
 }
 
-/* Adds the graph's progress and the run's end: estimated, promised, and
- * latest. */
 static void add_times(json_t *o, const struct bats_snapshot *s,
                       const struct bats_live_more *m)
 {

@@ -116,7 +116,6 @@ static int64_t within(int64_t n, int64_t most)
     return n < 0 ? 0 : n < most ? n : most;
 }
 
-/* The bar fills the room that the numbers leave. */
 static void print_tasks(struct screen *s, const json_t *o)
 {
     int64_t tasks = within(count_of(o, "tasks"), UINT32_MAX);
@@ -126,7 +125,6 @@ static void print_tasks(struct screen *s, const json_t *o)
     ended = within(ended, tasks);
     int used = snprintf(head, sizeof head, "tasks   %3" PRId64 "%%",
                         tasks > 0 ? 100 * ended / tasks : 100);
-
     used += snprintf(numbers, sizeof numbers,
                      " %" PRId64 "/%" PRId64 "%s, %" PRId64
                      " running, %" PRId64 " failed",
@@ -161,7 +159,6 @@ static void print_time(struct screen *s, const json_t *o)
     char text[1024];
     double rate = number_of(o, "tasks_per_hour");
     snprintf(text, sizeof text, "%s", moment(number_of(o, "time_s")).s);
-
     if (strcmp(text_of(o, "phase"), "running") != 0)
         bats_append(text, sizeof text, ", %s", text_of(o, "phase"));
     if (rate > 0)
@@ -196,7 +193,6 @@ static void print_money(struct screen *s, const json_t *o)
     const char *blank = currency[0] != '\0' ? " " : "";
     char text[512];
     snprintf(text, sizeof text, "%s", text_of(m, "charged"));
-
     if (has(m, "budget"))
         bats_append(text, sizeof text, " of %s", text_of(m, "budget"));
     bats_append(text, sizeof text, "%s%s charged", blank, currency);
@@ -235,7 +231,6 @@ static void print_head(struct screen *s, const json_t *o, int64_t now_us)
 
 /* ---- the parts ---- */
 
-/* The first MOST rows, or fewer and the number of the others. */
 static void print_rows(struct screen *s, const json_t *rows, const char *what,
                        const struct bats_column *columns)
 {
@@ -262,7 +257,6 @@ static void print_clusters(struct screen *s, const json_t *o)
     print_rows(s, json_object_get(o, "clusters"), "clusters", columns);
 }
 
-/* A narrow screen drops the last columns first. */
 static void print_workflows(struct screen *s, const json_t *o)
 {
     static const struct bats_column columns[] = {
@@ -279,32 +273,6 @@ static void print_workflows(struct screen *s, const json_t *o)
     const json_t *list = json_object_get(o, "workflows");
     if (json_array_size(list) > 0)
         print_rows(s, list, "workflows", columns);
-}
-
-/* "slow: in 7m 3 of 4 windows end and are not renewed". */
-static void print_turns(struct screen *s, const json_t *o)
-{
-    size_t i;
-    json_t *c;
-    json_array_foreach(json_object_get(o, "clusters"), i, c)
-    {
-        double left = number_of(c, "window_ends_s") - number_of(o, "time_s");
-        int64_t ending = count_of(c, "ending"),
-                parked = count_of(c, "parked_then");
-        if (!has(c, "window_ends_s"))
-            continue;
-        if (parked > 0)
-            line(s, "next    in %s %" PRId64 " machine%s of %s %s parked%s",
-                 moment(left).s, parked, parked == 1 ? "" : "s",
-                 text_of(c, "name"), parked == 1 ? "is" : "are",
-                 parked < ending ? ", others are renewed" : "");
-        else
-            line(s,
-                 "next    in %s %" PRId64 " window%s of %s end%s, to be "
-                 "renewed while tasks are left",
-                 moment(left).s, ending, ending == 1 ? "" : "s",
-                 text_of(c, "name"), ending == 1 ? "s" : "");
-    }
 }
 
 /* 0: no task has needs. */
@@ -363,7 +331,6 @@ void bats_live_print(FILE *out, const json_t *object, int rows, int columns,
     line(&s, "%s", "");
     print_clusters(&s, object);
     print_workflows(&s, object);
-    print_turns(&s, object);
     print_failures(&s, object);
     line(&s, "%s", "");
     print_running(&s, object);

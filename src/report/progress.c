@@ -41,7 +41,6 @@ int bats_terminal_open(int fd)
     const char *type = getenv("TERM");
     if (type == NULL || strcmp(type, "dumb") == 0)
         return -1;
-
     /* Open MPI gives standard output a pseudo-terminal of its own, regardless
      * of where mpirun writes, so the parent is asked first. */
     char path[64];
@@ -139,7 +138,6 @@ static void put_money(char *text, const struct bats_snapshot *snapshot)
     const char *currency = snapshot->platform->currency;
     char number[256], name[128];
     snprintf(number, sizeof number, "%s", money(s->charged).s);
-
     if (bats_snapshot_kept(snapshot) > 0)
         bats_append(number, sizeof number, " + %s held",
                     money(bats_snapshot_kept(snapshot)).s);
@@ -248,7 +246,6 @@ const char *bats_progress_text(char *text, size_t size, size_t width,
 #define BAR_MIN 12 /* columns, with its brackets */
 #define BAR_MAX 50
 
-/* Prints a bar in the room that the text leaves. */
 static void print_bar(FILE *out, size_t room,
                       const struct bats_snapshot *snapshot)
 {

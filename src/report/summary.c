@@ -14,7 +14,6 @@
 #define WIDTH 80
 #define LABEL 11 /* column after the label */
 #define TEXT 4096
-#define FAILURES_SHOWN 10
 #define CAUSES_SHOWN 8
 #define DECISIONS_FIRST 4 /* shown from the start of a long list */
 #define DECISIONS_LAST 8
@@ -102,7 +101,6 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
     bats_money charged = 0; /* in this session */
     bool guessed = false;
     size_t n = s->platform->n_clusters;
-
     for (size_t i = 0; i < n; i++) {
         const struct bats_cluster_status *k = &s->cluster[i];
         json_t *row = bats_report_cluster(s, i);
@@ -164,7 +162,6 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
     labelled(out, "actual", "%s", text);
 }
 
-/* The promise, whether it was kept, and the margin. */
 static void print_deadline(FILE *out, const struct bats_snapshot *s)
 {
     const struct bats_sched_status *st = &s->status;
@@ -258,7 +255,6 @@ static bats_money two_digits(bats_money amount)
     return step;
 }
 
-/* Prints how to complete tasks that the budget could not pay. */
 static void print_rest(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -309,7 +305,6 @@ static void print_skipped(FILE *out, const struct bats_report *r)
                           "done");
 }
 
-/* Executions stopped, repeated, replicated and lost; empty if none. */
 static void print_mishaps(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -374,7 +369,6 @@ static void print_facts(FILE *out, const struct bats_report *r)
     print_reserved(out, r);
     print_promise(out, s);
     print_rest(out, r);
-
     print_mishaps(out, r);
     labelled(out, "policy", "%s, window %s, seed %" PRIu64, r->settings.policy,
              bats_words_duration(p->window).s, r->settings.seed);
@@ -406,47 +400,6 @@ static void print_decisions(FILE *out, const struct bats_snapshot *s)
                                             &list[i]),
                         10, 10, WIDTH);
     }
-}
-
-/* Prints `text` encoded and cut to `room` columns, with "..." if it was
- * cut. */
-static void print_cut(FILE *out, const char *text, int room)
-{
-    char line[WIDTH + 1];
-    bool all = bats_encode(BATS_ENCODE_TERMINAL, line, (size_t)room + 1,
-                           text) <= (size_t)room;
-    if (!all)
-        bats_encode_terminal(line, (size_t)room - 2, text);
-    fprintf(out, "%s%s\n", line, all ? "" : "...");
-}
-
-static void print_failures(FILE *out, const struct bats_report *r)
-{
-    const struct bats_failures *f = &r->failures;
-    size_t n = f->n < FAILURES_SHOWN ? f->n : FAILURES_SHOWN;
-    uint32_t total = r->snapshot.status.failed;
-    char host[21];
-    int wide = 4; /* width of the host column */
-
-    if (n == 0)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        bats_encode_terminal(host, sizeof host, f->list[i].host);
-        if (wide < (int)strlen(host))
-            wide = (int)strlen(host);
-    }
-    fprintf(out, "\nfailed tasks\n%8s  %-16s %8s  %-*s  command\n", "task",
-            "end", "time", wide, "host");
-    for (size_t i = 0; i < n; i++) {
-        const struct bats_failure *x = &f->list[i];
-        fprintf(out, "%8" PRIu64 "  %-16s %8s  %-*s  ", (uint64_t)x->task + 1,
-                bats_words_end(x->exit_status, x->signal).s,
-                bats_words_duration(x->runtime).s, wide,
-                bats_encode_terminal(host, sizeof host, x->host));
-        print_cut(out, x->command, WIDTH - 39 - wide);
-    }
-    if (total > n)
-        fprintf(out, "     ...  %" PRIu64 " more\n", (uint64_t)total - n);
 }
 
 static void print_causes(FILE *out, const struct bats_report *r,
@@ -490,7 +443,6 @@ void bats_report_print(FILE *out, const struct bats_report *report)
     print_facts(out, report);
     if (!report->decisions_told)
         print_decisions(out, &report->snapshot);
-    print_failures(out, report);
     print_causes(out, report, "why they failed");
 }
 

@@ -9,7 +9,6 @@
 #include "util/text.h"
 #include "util/usage.h"
 
-/* Room for a configuration of the maximum number of clusters. */
 #define CONFIGURATION (BATS_CLUSTERS_MAX * (BATS_CLUSTER_NAME + 16))
 
 __attribute__((format(printf, 1, 2))) static struct bats_phrase

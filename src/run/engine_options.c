@@ -20,7 +20,6 @@ static bool only_builtins(const struct bats_bagfile *bag)
     return n > 0 && i == n;
 }
 
-/* Takes the profile's runtimes for clusters of the same name. */
 static int take_profile(struct bats_engine_options *e,
                         const struct bats_profile *profile,
                         const struct bats_platform *p, struct bats_error *err)

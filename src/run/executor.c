@@ -538,7 +538,6 @@ static int64_t holds_back_us(const struct bats_executor *x)
     return x->memfree > 0 && free_memory() < x->memfree ? MEMORY_US : 0;
 }
 
-/* Starts the task, bound to the cores of all ranks that it holds. */
 static int start_bound(struct bats_executor *x, const struct waiting *w,
                        const struct bats_runner_task *task,
                        struct bats_error *err)
@@ -558,7 +557,6 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     struct waiting *w = unhook(x, &x->first);
     bool is_process = w->a.command[0] != '\0';
     const char **environment = NULL;
-
     free(x->running);
     x->running = w;
     if (is_process && (environment = environment_of(x, &w->a)) == NULL)
@@ -586,7 +584,6 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     return rc;
 }
 
-/* Puts the task's lines into its result if they are few. */
 static int enclose_lines(struct bats_executor *x,
                          struct bats_task_result *result,
                          struct bats_error *err)

@@ -261,7 +261,6 @@ static int connect_once(const struct bats_door *door, struct bats_error *err)
                                     door->host, port, strerror(errno));
 }
 
-/* Connects, and tries again until `until_us`. */
 static int reach(const char *file, int64_t until_us, struct bats_door *door,
                  struct bats_error *err)
 {

@@ -311,7 +311,6 @@ static int take_from(struct hub *h, struct bats_hub_job *job, int *from,
     return 0;
 }
 
-/* Reports the end of a stream as its last message. */
 static int tell_end(struct hub *h, struct bats_hub_job *job, int *from,
                     const void **bytes, size_t *n)
 {

@@ -204,7 +204,6 @@ static bool seat(const struct master *m, struct bats_hub_job *job,
     return true;
 }
 
-/* Shares the cores of a node among its ranks. */
 static int share(struct master *m, const struct bats_hub_job *job,
                  struct bats_error *err)
 {

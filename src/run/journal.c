@@ -268,7 +268,6 @@ int bats_journal_commit(struct bats_journal *j, struct bats_sched *sched,
     struct bats_event hold = {.type = BATS_EVENT_HOLD};
     struct bats_error why;
     int rc = 0, told = 0;
-
     if (j->record == NULL)
         return 1;
     if (!failing || now_us - j->tried_us >= AGAIN_US) {

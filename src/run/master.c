@@ -84,8 +84,6 @@ static int64_t pace(struct master *m)
     return at_us - now_us;
 }
 
-/* Collects the variables of a task and the directory of its output. Returns
- * their length, or BATS_ENOMEM. */
 static ptrdiff_t variables_of(struct master *m,
                               const struct bats_command *command)
 {
@@ -119,8 +117,6 @@ static void remove_half(struct master *m, uint32_t task)
     m->halves[task] = 1;
 }
 
-/* Writes the ranks that the task holds into m->holds, if there are several.
- * Returns their number. */
 static uint32_t list_holds(struct master *m,
                            const struct bats_command *command)
 {
@@ -313,7 +309,6 @@ static int check_choice(struct master *m, const struct bats_choice *choice,
     return rc < 0 ? rc : bats_estimate_choose(&e, choice, &schedule, err);
 }
 
-/* Continues after the sampling phase once the choice is known. */
 static int choose(struct master *m, struct bats_error *err)
 {
     struct bats_event event = {.type = BATS_EVENT_CHOSEN,
@@ -405,7 +400,6 @@ static int take(struct master *m, size_t i, struct bats_message *message,
 
 /* ---- the loop ---- */
 
-/* True if the engine has finished, and all output and all bills are here. */
 static bool is_over(const struct master *m)
 {
     return m->finished && m->n_to_come == 0 && bats_joined_is_settled(m);

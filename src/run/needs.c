@@ -173,8 +173,6 @@ bool bats_needs_nodes(const struct bats_crew *crew,
 
 /* ---- machines ---- */
 
-/* Lists the names of GPUs that the node's ranks know, each once, or as many
- * numbers as are given. */
 static void list_gpus(const struct bats_crew *crew,
                       const struct bats_worker_rank *const *rank, size_t n,
                       uint32_t given, struct bats_text *names)
@@ -199,7 +197,6 @@ static bool add_gpu(struct bats_survey *s, uint32_t machine, const char *name,
     return true;
 }
 
-/* Gives the machine of each of the node's n ranks its share of the node. */
 static bool divide(const struct bats_crew *crew,
                    const struct bats_worker_rank *const *rank, size_t n,
                    struct bats_text *names, struct bats_survey *s)
@@ -447,8 +444,6 @@ static int name_categories(const struct bats_bagfile *bag,
     return names->list != NULL ? 0 : bats_no_memory(err);
 }
 
-/* The most memory that a task with this need could get on any machine; 0:
- * unknown. */
 static int64_t most_memory(const struct bats_survey *s,
                            const struct bats_need *need)
 {

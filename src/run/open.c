@@ -239,7 +239,6 @@ static json_t *take(void *context, uint32_t client, json_t *request,
 
 /* ---- the beginning ---- */
 
-/* Takes keys, parents and needs of a task of an earlier session. */
 static int take_given(struct master *m, uint32_t task, const char *text,
                       struct bats_error *err)
 {

@@ -98,7 +98,6 @@ static int add(struct master *m, uint32_t task, struct bats_error *err)
     return bats_master_handle(m, &event, err);
 }
 
-/* Tells the client that waits for the task, if any, how it has ended. */
 static void tell_end(struct bats_open *o, uint32_t task, int status,
                      int signal)
 {

@@ -151,7 +151,6 @@ static int retire(struct master *m, uint32_t machine, const char *host,
     return bats_master_handle(m, &event, err);
 }
 
-/* Gives the machines of the host notice, or retires them. */
 static int drain(struct master *m, const char *host, struct bats_error *err)
 {
     struct bats_reclaims *r = m->reclaims;

@@ -201,7 +201,6 @@ static enum bats_record_outcome useless(const struct bats_task_result *end,
                                                : BATS_RECORD_RETRIED;
 }
 
-/* Shows and records the end of an execution, given as `r`. */
 static int pass_on(struct master *m, size_t i,
                    const struct bats_task_result *r,
                    const struct bats_task_result *end,
@@ -218,7 +217,6 @@ static int pass_on(struct master *m, size_t i,
     return rc;
 }
 
-/* Tells the engine about the end, and everybody else what follows. */
 static int conclude(struct master *m, size_t i,
                     const struct bats_task_result *r,
                     const struct bats_event *event,

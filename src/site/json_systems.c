@@ -17,7 +17,6 @@ static const char *text_of(const json_t *object, const char *key)
     return text != NULL ? text : "";
 }
 
-/* Adds the part of the job, which is its queue. */
 static int add_queue(const json_t *job, const char *system,
                      struct bats_allocation *a, struct bats_error *err)
 {

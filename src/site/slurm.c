@@ -325,8 +325,6 @@ static int64_t memory(bool of_node)
 
 /* ---- questions ---- */
 
-/* Asks `scontrol show`, with times as seconds since 1970, and reads the
- * answer. */
 static int show(const char *what, const char *which,
                 int (*read)(const char *text, struct bats_allocation *job,
                             struct bats_error *err),

@@ -163,7 +163,6 @@ int bats_db_list(struct bats_db *db, const char *sql,
     char *items = NULL;
     size_t room = 0;
     int rc = bats_db_prepare(db, sql, &s, err);
-
     for (*n = 0; rc >= 0 && (rc = bats_db_step(db, s, err)) > 0; ++*n) {
         if (!bats_grow(&items, &room, *n + 1, size)) {
             rc = bats_no_memory(err);

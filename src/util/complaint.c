@@ -18,7 +18,6 @@ const char *bats_complaint_line(char line[BATS_COMPLAINT_LINE],
                                 const char *bytes, size_t n)
 {
     size_t begin, room = BATS_COMPLAINT_LINE - 1;
-
     while (n > 0 && is_blank(bytes[n - 1]))
         n--;
     for (begin = n;
@@ -37,7 +36,6 @@ const char *bats_complaint_kind(char kind[BATS_COMPLAINT_LINE],
                                 const char *line)
 {
     char *to = kind;
-
     while (*line != '\0') {
         size_t n = strspn(line, LETTERS DIGITS);
         if (strcspn(line, DIGITS) < n) {
@@ -58,7 +56,6 @@ uint64_t bats_complaint_key(int exit_status, int signal, const char *host,
     char line[BATS_COMPLAINT_LINE], kind[BATS_COMPLAINT_LINE];
     int ends[] = {exit_status, signal};
     uint64_t hash = bats_hash(BATS_HASH, ends, sizeof ends);
-
     if (host != NULL)
         hash = bats_hash_text(hash, host);
     bats_complaint_kind(kind, bats_complaint_line(line, bytes, n));

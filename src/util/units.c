@@ -112,7 +112,6 @@ static enum outcome read_sum(const char *text, bats_time *sum)
             return outcome;
         if (*text == '\0' && previous == BATS_NEVER)
             return add_scaled(sum, whole, fraction, BATS_SECOND);
-
         size_t u = 0, n_units = sizeof time_units / sizeof *time_units;
         while (u < n_units && strncmp(text, time_units[u].name,
                                       strlen(time_units[u].name)) != 0)
@@ -233,7 +232,6 @@ const char *bats_duration_format(char text[BATS_UNITS_TEXT],
 {
     const char *sign = duration < 0 ? "-" : "";
     uint64_t us = magnitude(duration);
-
     /* Each threshold applies to the rounded value: 59.96 s is "1m", not
      * "60s". */
     if (duration == BATS_NEVER)

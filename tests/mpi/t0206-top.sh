@@ -22,7 +22,7 @@ within 60 eval 'test -e bag.bats.live && grep -q "\"running\": 5" bag.bats.live 
 "$BATS_MPI" top --once bag >out
 finds out '^tasks  *37% .* 3/8, 5 running, 3 failed$' \
     '^money   36 of 72 SU charged, left 36, 36 reserved$' \
-    '^slow  *3/3  *[23]/3 ' '^next    in .* 3 windows of fast end, to be renewed' \
+    '^slow  *3/3  *[23]/3 ' \
     '^failed  3 on .*, exit 1: cp: out.*: No space left'
 test "$(grep -cF ": '\\e[31m'; until test -e go" out)" -eq 5
 "$BATS_MPI" top --json bag >report

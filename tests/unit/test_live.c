@@ -83,9 +83,6 @@ TEST(everything_has_its_place_on_80_columns)
         "slow     32/32  32/32      192     97%   15m    1.00\n"
         "fast     25/32  25/25       96     88%    4m    0.94\n"
         "idle       0/2    0/0        0      0%     -       -\n"
-        "next    in 7m 3 machines of slow are parked, others are renewed\n"
-        "next    in 10m 1 window of fast ends, to be renewed while tasks are "
-        "left\n"
         "failed  11 on n7, exit 1: cp: out.17: No space left on device "
         "(first: task 17)\n"
         "failed  1 on n1, signal 9 (KILL): nothing on standard error (first: "
@@ -127,8 +124,6 @@ TEST(a_narrow_screen_has_whole_words)
     assert_int_equal(strncmp(text, NARROW, strlen(NARROW)), 0);
     shows(text, "\ncluster   held   busy  charged  in use\n"
                 "slow     32/32  32/32      192     97%\n");
-    shows(text, "\nnext    in 7m 3 machines of slow are\n"
-                "        parked, others are renewed\n");
     shows(text, "\n      17         1h  ./simulate --seed");
 }
 

@@ -296,7 +296,7 @@ TEST_IN_DIRECTORY(why_has_an_answer_for_machines_and_tasks)
           "slow-1 on s1: held since 0s and runs task 5; its window ends at 2h",
           "fast-2 on f2: lost at 1m: it is silent\n", NULL);
     shows("why bag.txt fast-1", 0,
-          "1 execution ended there; 1 window charged, 8 SU in all\n",
+          "1 execution ended there; 8 SU charged\n",
           "        1h  park       fast-1\n", NULL);
     assert_null(strstr(said, "slow-1"));
     shows("why bag.txt 1", 0,

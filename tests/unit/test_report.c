@@ -273,7 +273,7 @@ TEST(only_windows_are_compared_with_what_is_reserved)
                 "for 5 windows, parked or not; without\n           rank 0\n");
 }
 
-TEST(the_first_ten_failures_are_named_and_the_rest_counted)
+TEST(failures_kept_for_programs_are_bounded)
 {
     struct bats_report r = a_report();
     for (uint32_t i = 0; i < 1500; i++) {
@@ -286,11 +286,6 @@ TEST(the_first_ten_failures_are_named_and_the_rest_counted)
         bats_failures_add(&r.failures, &f);
     }
     assert_int_equal(r.failures.n, BATS_FAILURES_KEPT); /* bounded */
-    r.snapshot.status.failed = 1500;
-    assert_says(&r, "       1  signal 9 (KILL)        2s  n1    false\n"
-                    "       2  exit 3                 2s  n1    false\n");
-    assert_says(&r, "      10  exit 3                 2s  n1    false\n"
-                    "     ...  1490 more\n");
     bats_failures_release(&r.failures);
 }
 

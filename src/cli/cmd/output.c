@@ -92,7 +92,6 @@ static void print_task(struct printer *p, const struct bats_view_output *o)
 
 /* ---- which tasks ---- */
 
-/* Prints the tasks first to last, numbered from 1. */
 static void print_range(struct printer *p, uint64_t first, uint64_t last)
 {
     size_t n = 0;

@@ -54,7 +54,6 @@ static bool is_bag(const char *path)
 int cmd_plan_check(struct bats_settings *set, struct bats_error *err)
 {
     const char *missing = NULL;
-
     if (is_bag(set->words[0]) && set->tasks == NULL) {
         set->tasks = set->words[0];
         set->words[0] = NULL;
@@ -123,7 +122,6 @@ static void print_head(const struct answer *a)
     char past[1024];
     struct bats_phrase tasks = bats_words_count(a->e->n_tasks, "task");
     struct bats_phrase window = bats_words_duration(a->e->window);
-
     if (p->n_tasks == 0)
         printf("%s, windows of %s", tasks.s, window.s);
     else

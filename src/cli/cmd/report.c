@@ -30,7 +30,6 @@ static json_t *command_of(const json_t *status)
     bool has_file = strcmp(bag, "sweep") != 0; /* options.c uses this name
                                                 * for a sweep */
     char *given = bats_options_given(run), word[1024] = "";
-
     if (has_file)
         bats_encode(BATS_ENCODE_SHELL, word, sizeof word, bag);
     json_t *command =

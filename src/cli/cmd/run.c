@@ -46,8 +46,6 @@ static bool is_joined(const struct bats_settings *set)
 
 /* ---- ending ---- */
 
-/* Closes everything and lets the ranks leave. Returns the exit code of a run
- * that had `code` so far. */
 static int end(struct opened *o, int code)
 {
     bats_watch_release(&o->watch);

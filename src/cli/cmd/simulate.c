@@ -189,7 +189,6 @@ static int by_value(const void *a, const void *b)
 static json_t *quantiles(double *values, size_t n, size_t of)
 {
     json_t *list = json_array();
-
     qsort(values, n, sizeof *values, by_value);
     for (size_t i = 0; i < QUANTILES; i++) {
         size_t k = of > 1 ? (i * (of - 1) + 50) / 100 : 0;
@@ -212,7 +211,6 @@ static json_t *group_json(const struct simulation *sim,
     size_t n = sim->n, runs = 0, complete = 0, bounded = 0;
     double *values = bats_have(malloc((3 * n + 1) * sizeof *values));
     double *ends = values, *costs = values + n, *bounds = values + 2 * n;
-
     for (size_t i = 0; i < n; i++) {
         const struct bats_world_result *r = &sim->results[i];
         if (r->policy != p || r->budget != b)

@@ -229,7 +229,6 @@ static void set_row(struct bats_table *t, const struct row *row, int k)
     bats_table_set(t, at, 8, row->saves > 0 ? "%.4g" : "-", row->saves);
 }
 
-/* Prints the groups by this resource, with tasks whose use is known. */
 static void answer(struct sizes *z, const struct bats_look *l, int k)
 {
     struct bats_table t = {0};

@@ -66,7 +66,6 @@ static void print_clusters(const struct bats_view_status *st)
     bool guessed = false;
     size_t i;
     json_t *c;
-
     bats_table_fill(&table, columns, clusters, BATS_TABLE_ROWS - 1);
     bats_table_print(stdout, &table);
     json_array_foreach(clusters, i, c) guessed |=
@@ -79,7 +78,6 @@ static void print_clusters(const struct bats_view_status *st)
 static void print_options(const json_t *options)
 {
     char *text = bats_options_given(json_object_get(options, "run"));
-
     if (text != NULL && text[0] != '\0') {
         fputs("options   ", stdout);
         bats_words_wrap(stdout, text, 10, 10, 80);

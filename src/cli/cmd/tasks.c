@@ -249,7 +249,6 @@ static void print_task(const struct bats_view_task *t,
     char need[64];
     struct bats_phrase end = {"-"};
     char line[256], *at = line;
-
     if (t->wall_us >= 0)
         bats_duration_format(took, t->wall_us);
     if (t->wall_us >= 0 && !is_running(t)) {
@@ -361,7 +360,6 @@ static size_t put_column(size_t blanks, size_t width, const char *text)
 void bats_look_entry(const struct bats_view_entry *e, int64_t *session)
 {
     char time[BATS_UNITS_TEXT], number[BATS_UNITS_TEXT], task[48] = "";
-
     if (e->session != *session)
         printf("%ssession %" PRId64 "\n", *session > 0 ? "\n" : "",
                e->session);

@@ -36,7 +36,6 @@ static void on_signal(int sig)
 static void measure(int *rows, int *columns)
 {
     struct winsize size;
-
     *rows = 24;
     *columns = 80;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
@@ -71,7 +70,6 @@ static bool is_left(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     char key = 0;
-
     return poll(&in, 1, EVERY_MS) > 0 &&
            (read(STDIN_FILENO, &key, 1) <= 0 || key == 'q');
 }

@@ -244,16 +244,11 @@ static void print_history(const struct known *k, const char *machine,
 static void print_sums(const struct known *k,
                        const struct bats_view_machine *m)
 {
-    struct bats_phrase charged =
-        bats_words_money(m->charged, k->status->currency);
-
     printf("%s ended there",
            bats_words_count((uint64_t)m->ended, "execution").s);
-    if (k->terms.in_windows)
-        printf("; %s charged, %s in all",
-               bats_words_count((uint64_t)m->windows, "window").s, charged.s);
-    else if (!k->terms.lasts) /* else machines have no charge of their own */
-        printf("; %s charged", charged.s);
+    if (!k->terms.lasts) /* else machines have no charge of their own */
+        printf("; %s charged",
+               bats_words_money(m->charged, k->status->currency).s);
     putchar('\n');
 }
 
@@ -470,7 +465,6 @@ static int64_t task_number(const struct bats_settings *set)
     const char *word = set->words[1];
     long long number;
     int end = 0;
-
     if (set->words[2] != NULL)
         word = strcmp(word, "task") == 0 ? set->words[2] : "";
     if (sscanf(word, "%18lld%n", &number, &end) == 1 && word[end] == '\0' &&

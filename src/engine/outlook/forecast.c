@@ -193,7 +193,6 @@ static void count_slot(const struct state *s, const struct machine *m,
     double atu = (double)s->run.window;
     double waiting = sl->n_tasks > 0 ? sl->n_tasks - 1.0 : 0;
     bool stays = m->state == MACHINE_ACTIVE && !m->marked;
-
     /* Time left in the window in which the running task ends. (The papers' ATU
      * - up_e mod ATU counts a whole unpaid window for a task that ends exactly
      * with its window.) */

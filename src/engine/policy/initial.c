@@ -133,7 +133,6 @@ void initial_start(const struct state *s, const struct policy_sample *sample,
     double budget = (double)s->money.ledger.budget;
     while (workers > 1 && price_of_start(s, workers, &need) > budget)
         workers--;
-
     double left = budget;
     bool seen[BATS_CLUSTERS_MAX] = {false};
     for (size_t k = 0; k < s->n_clusters; k++) {

@@ -29,7 +29,6 @@ void execution_begin(struct state *s, uint32_t slot, struct bats_position task)
 {
     struct cluster *c = &s->clusters[slot_cluster(s, slot)];
     struct task *t = &s->tasks[task.i];
-
     t->slot = slot;
     t->next = BATS_NO_POSITION;
     t->n_replicas = 0;

@@ -226,7 +226,6 @@ void slot_take_out(struct state *s, uint32_t slot, struct bats_position task)
     struct machine *m = &s->machines[sl->machine];
     struct bats_position before = BATS_NO_POSITION;
     struct bats_position next = slot_next(s, slot, task);
-
     if (bats_same_position(sl->head, task))
         purse_leaves_slot(s, slot);
     for (struct bats_position at = sl->head; !bats_same_position(at, task);

@@ -175,7 +175,6 @@ char **bats_command_split(const char *line)
 {
     size_t n = strlen(line);
     size_t words = n / 2 + 2; /* upper limit, with the NULL */
-
     line += strspn(line, blank);
     if (!*line)
         return NULL;
@@ -185,7 +184,6 @@ char **bats_command_split(const char *line)
             return NULL;
         s += strspn(s, blank);
     }
-
     char **argv = malloc(words * sizeof *argv + n + 1);
     if (!argv)
         return NULL;
@@ -269,7 +267,6 @@ int bats_family_run(const struct bats_family *family, const char *line,
     char *shell[] = {bash ? "bash" : "sh", "-c", "--", (char *)line, NULL};
     char **argv = bash ? NULL : bats_command_split(line);
     posix_spawn_file_actions_t actions;
-
     posix_spawn_file_actions_init(&actions);
     int code = add_actions(&actions, family, fds);
     bool started = false;

@@ -39,7 +39,6 @@ struct bats_runner {
     struct bats_environment environment;
     struct bats_family family;
     struct bats_outlet *outlet;
-
     enum phase phase;
     const char *outputs; /* files of the task, not checked yet */
     size_t n_outputs;

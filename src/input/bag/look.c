@@ -141,7 +141,6 @@ ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
     const struct bats_bag_group *group = find_group(bag, i);
     const char *prefix = bag->text + group->prefix;
     const char *command = bag->text + bag->offset[entry_of(group, i)];
-
     /* The command exports the index, so that only a command has to travel to a
      * worker. Built-in tasks have no environment. */
     if (group->repeated && *(*prefix ? prefix : command) != '@')
@@ -173,7 +172,6 @@ int bats_builtin_parse(const char *command, bool *is_builtin,
                            "unknown built-in task '%.*s'; expected '@sleep "
                            "DURATION' or '@once COMMAND'",
                            word < 60 ? (int)word : 60, command);
-
     const char *argument = command + word + strspn(command + word, BLANKS);
     char text[128];
     if (snprintf(text, sizeof text, "%s", argument) >= (int)sizeof text)

@@ -163,7 +163,6 @@ static int write_spans(struct bats_view *v, struct writing *w,
     return rc;
 }
 
-/* Closes the text, and drops it. */
 static void drop(struct writing *w)
 {
     if (w->file != NULL)

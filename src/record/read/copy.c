@@ -44,7 +44,6 @@ void bats_copy_mark(const char *path, struct bats_copy_mark *mark)
 {
     char name[PATH_MAX + 16];
     struct stat st;
-
     memset(mark, 0, sizeof *mark);
     snprintf(name, sizeof name, "%s-journal", path);
     mark->has_journal = access(name, F_OK) == 0;
@@ -83,7 +82,6 @@ static int copy_file(const char *from, const char *to, bool may_miss,
     int out;
     ssize_t n;
     int rc = 0;
-
     if (in < 0)
         return may_miss && errno == ENOENT ? 0 : fail(from, err);
     out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -106,7 +104,6 @@ static int copy_all(const char *path, struct bats_error *err)
 {
     char from[PATH_MAX + 16];
     int rc = copy_file(path, made.file, false, err);
-
     for (size_t i = 0; rc == 0 && i < 2; i++) {
         snprintf(from, sizeof from, "%s%s", path, companions[i]);
         unlink(made.companions[i]);
@@ -121,7 +118,6 @@ static int copy_soundly(const char *link, struct bats_error *err)
 {
     struct bats_copy_mark before, after;
     char path[PATH_MAX];
-
     if (realpath(link, path) == NULL)
         return fail(link, err);
     for (int i = 0; i < TRIES; i++) {
@@ -160,7 +156,6 @@ static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal,
                                .sa_flags = (int)SA_RESETHAND};
-
     for (size_t i = 0; i < N_SIGNALS; i++) {
         sigaction(signals[i], NULL, &dispositions[i]);
         if (dispositions[i].sa_handler == SIG_DFL)
@@ -171,7 +166,6 @@ static void catch_signals(void)
 static int make_directory(struct bats_error *err)
 {
     const char *tmp = getenv("TMPDIR");
-
     if (tmp == NULL || tmp[0] == '\0' || strlen(tmp) + 64 > PATH_MAX)
         tmp = "/tmp";
     snprintf(made.dir, PATH_MAX, "%s/bats-XXXXXX", tmp);
@@ -187,7 +181,6 @@ static int make_directory(struct bats_error *err)
 int bats_copy_take(const char *path, const char **copy, struct bats_error *err)
 {
     int rc = bats_db_look(path, err);
-
     if (rc < 0)
         return rc;
     if (rc == 0)

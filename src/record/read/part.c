@@ -56,7 +56,6 @@ static int check(struct bats_view *v, struct bats_error *err)
     bool is_empty;
     int64_t sessions = 0;
     int rc = bats_db_check(&v->db, "rec", &is_empty, err);
-
     if (rc == 0 && !is_empty)
         rc = bats_db_integer(&v->db, "SELECT count(*) FROM rec.session",
                              &sessions, err);
@@ -187,7 +186,6 @@ int bats_part_take(struct bats_view *v, bats_part_job *job, void *context,
 {
     char path[PATH_MAX];
     int rc = 0, done = realpath(v->path, path) != NULL ? -1 : 0;
-
     sqlite3_reset(v->end); /* unfinished, it would keep rec attached */
     int tries = v->is_attached || done == 0 ? 0 : tries_for(path);
     for (int i = 0; i < tries && done < 0; i++) {

@@ -54,7 +54,6 @@ static int save_along(struct recover *r, bool upwards, int64_t low,
 {
     sqlite3_stmt *s = upwards ? r->up : r->down;
     int rc = 0, step;
-
     *end = upwards ? low : high;
     sqlite3_bind_int64(s, 1, low);
     sqlite3_bind_int64(s, 2, high);
@@ -94,7 +93,6 @@ static bool prepare(struct bats_db *db, char *sql, sqlite3_stmt **statement)
 
 #define FROM "SELECT rowid, %s FROM %s WHERE rowid > ?1 AND rowid < ?2"
 
-/* Reads a table's name, columns, a placeholder for each, and their number. */
 static int take_table(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
     struct recover *r = context;
@@ -148,7 +146,6 @@ static int save_and_count(struct recover *r, const char *table,
 {
     struct bats_recovery *all = r->recovery;
     int rc = save_table(r, table, err);
-
     all->rows += r->rows;
     all->holes += r->holes;
     if (strcmp(table, "task") == 0)
@@ -166,7 +163,6 @@ static int save_all(struct recover *r, struct bats_error *err)
     const char **tables = NULL;
     size_t n = 0;
     int rc = bats_db_run(&r->to, "BEGIN; DELETE FROM meta", err);
-
     if (rc == 0)
         rc = bats_record_graph_prepare(&r->from, &r->to, err);
     if (rc == 0)
@@ -201,7 +197,6 @@ static int save_all(struct recover *r, struct bats_error *err)
 static int check(struct recover *r, struct bats_error *err)
 {
     int64_t application, version;
-
     if (bats_db_integer(&r->from, "PRAGMA application_id", &application,
                         err) == 0 &&
         application != BATS_SCHEMA_APPLICATION)
@@ -226,7 +221,6 @@ static int recover(struct recover *r, const char *copy, const char *to,
                    struct bats_error *err)
 {
     int rc = bats_db_open(&r->from, copy, r->from.path, BATS_DB_DAMAGED, err);
-
     bool is_cut = rc == 0 && bats_db_is_cut_off(&r->from, "main");
     bats_copy_remove();
     if (rc == 0)

@@ -15,7 +15,6 @@ static int open_own(struct bats_view *v, struct bats_error *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
                 SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
-
     v->db.path = v->path;
     v->db.fail = bats_record_fail;
     /* A temporary database: on disk only if it exceeds the cache, and removed
@@ -45,7 +44,6 @@ int bats_view_open(const char *path, struct bats_view **view,
 {
     struct bats_view *v = calloc(1, sizeof *v);
     int rc = bats_db_look(path, err);
-
     *view = NULL;
     if (rc == 0)
         rc = bats_db_none(path, err);

@@ -273,7 +273,6 @@ int bats_view_stderr(struct bats_view *v, int64_t task, const char **text,
                      size_t *n, struct bats_error *err)
 {
     int rc = v->has_ends ? 0 : bats_part_take(v, take_ends, NULL, err);
-
     *text = "";
     *n = 0;
     v->has_ends = rc == 0;

@@ -12,7 +12,6 @@ static int move(const char *from, const char *to, const char *suffix,
                 struct bats_error *err)
 {
     char old[4096], new[4096];
-
     snprintf(old, sizeof old, "%s%s", from, suffix);
     snprintf(new, sizeof new, "%s%s", to, suffix);
     if (rename(old, new) == 0 || (errno == ENOENT && suffix[0] != '\0'))
@@ -63,7 +62,6 @@ bool bats_record_is_live(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool is_live =
         fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-
     if (fd >= 0)
         close(fd);
     return is_live;

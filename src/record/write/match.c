@@ -199,7 +199,6 @@ static void classify(struct bats_record *r)
 {
     struct bats_past *past = &r->past;
     size_t next = 0; /* in the last bag: successor of the previous task */
-
     for (uint32_t i = 0; i < r->n_tasks; i++) {
         struct bats_named_task *t = &r->named[i];
         if (t->found > 0) {
@@ -297,7 +296,6 @@ struct bats_record_past bats_record_past(const struct bats_record *r,
                                          uint32_t index)
 {
     struct bats_record_past past = {.match = BATS_RECORD_ADDED};
-
     if (r->named == NULL)
         return past;
     const struct bats_named_task *t = &r->named[index];
@@ -320,7 +318,6 @@ int bats_record_next_gone(struct bats_record *r, size_t *at,
                           struct bats_error *err)
 {
     const struct bats_past_task *t;
-
     do {
         if (*at >= r->past.n_in_bag)
             return 0;

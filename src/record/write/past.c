@@ -87,7 +87,6 @@ enum bats_task_state bats_record_state(enum bats_record_resume resume,
                                        const struct bats_record_past *past)
 {
     bool failed = past->state == BATS_RECORD_FAILED;
-
     if (resume == BATS_RECORD_NOT)
         return BATS_TASK_PENDING;
     if (past->state == BATS_RECORD_DONE)

@@ -36,7 +36,6 @@ static int fill(struct bats_record *r, struct bats_error *err)
 {
     bool is_empty;
     int rc = bats_db_check(&r->db, "main", &is_empty, err);
-
     if (rc == 0 && sqlite3_db_readonly(r->db.sqlite, "main") != 0)
         rc = bats_db_fail(&r->db, SQLITE_READONLY, err);
     if (rc == 0)
@@ -70,7 +69,6 @@ static int open_record(const char *path, bool must_be_new,
 {
     int rc = bats_db_look(path, err);
     struct bats_record *r;
-
     *record = NULL;
     if (rc < 0)
         return rc;
@@ -239,7 +237,6 @@ static char *options_of(const struct bats_record_session *session)
     json_t *all = json_pack("{s:o, s:o}", "run", run, "engine",
                             bats_options_write(session->engine));
     int bad = 0;
-
     if (session->categories != NULL) {
         json_t *names = json_array();
         for (uint32_t i = 0; i < session->engine->n_categories; i++)
@@ -250,7 +247,6 @@ static char *options_of(const struct bats_record_session *session)
     char *text = bad == 0
                      ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17))
                      : NULL;
-
     json_decref(all);
     return text;
 }
@@ -338,7 +334,6 @@ int bats_record_begin(struct bats_record *r,
                       struct bats_error *err)
 {
     int rc = 0;
-
     if (r->past.sessions > 0 && !r->is_matched)
         return bats_error_set(err, BATS_ESTATE, "the bag was not matched");
     if (sqlite3_get_autocommit(r->db.sqlite)) /* no task was new */

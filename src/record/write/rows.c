@@ -98,7 +98,6 @@ int bats_record_sync(struct bats_record *r, struct bats_error *err)
     sqlite3_file *log = NULL;
     int rc = sqlite3_file_control(r->db.sqlite, "main",
                                   SQLITE_FCNTL_JOURNAL_POINTER, &log);
-
     if (rc == SQLITE_OK && log->pMethods != NULL)
         rc = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
     return rc == SQLITE_OK ? 0 : bats_db_fail(&r->db, rc, err);

@@ -53,7 +53,6 @@ static int solve(const struct state *s, const struct forecast *f,
 {
     struct bats_plan_item items[BATS_CLUSTERS_MAX];
     double task_windows[BATS_CLUSTERS_MAX];
-
     make_items(s, f->money_left, items);
     for (size_t i = 0; i < s->n_clusters; i++)
         task_windows[i] = s->clusters[i].stats.mean / (double)s->run.window;
@@ -259,7 +258,6 @@ static bool finishing_is_cheaper(const struct state *s, uint32_t machine)
     size_t best = forecast_most_profitable(s);
     if (!machine_works(s, machine) || best == SIZE_MAX || c->stats.mean == 0)
         return false;
-
     const struct cluster *b = &s->clusters[best];
     double price = (double)b->spec.charge * b->n_machines /
                    ((double)b->n_slots * (double)s->run.window);

@@ -88,8 +88,6 @@ static void release(struct lives *l)
     free(l->weight);
 }
 
-/* Sets `times` to n_times quantiles of the weighted times. Returns their
- * mean. */
 static double correct(const struct lives *l, bats_time *times, size_t n_times)
 {
     double past = 0, sum = 0;

@@ -65,8 +65,6 @@ static enum pool pool_of(const struct state *s, uint32_t slot)
     return is_unreliable(s, slot) ? POOL_UNRELIABLE : POOL_RELIABLE;
 }
 
-/* Slots of a pool's machines that are present, or that may be present as jobs
- * at the same time. */
 static uint32_t pool_slots(const struct state *s, bool unreliable)
 {
     double n = 0;
@@ -161,7 +159,6 @@ static bats_time limit(const void *self, const struct state *s, size_t cluster)
 
 /* ---- instances sent ---- */
 
-/* Lists instances ended or running in the unreliable pool. */
 static struct bats_instance *list_instances(const struct expert *x,
                                             const struct state *s, size_t *n)
 {
@@ -193,8 +190,6 @@ static bool learn(void *self, const struct state *s, size_t cluster,
 
 /* ---- deciding ---- */
 
-/* Turnaround times in the reliable pool: observed ones, or those of the other
- * pool scaled by the ratio of expected means. */
 static size_t reliable_times(const struct expert *x, const struct state *s,
                              const struct bats_answers *a, bats_time *times)
 {
@@ -237,7 +232,6 @@ static bool any_free(const struct state *s)
     return false;
 }
 
-/* The task has never been sent. */
 static bool is_new(const struct state *s, struct bats_position task)
 {
     const struct task *t = &s->tasks[task.i];

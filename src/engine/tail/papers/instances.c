@@ -59,7 +59,6 @@ static void drop_first(struct instances_queue *q)
     q->n--;
 }
 
-/* The task is neither done, queued nor in the reliable pool. */
 static bool is_open(const struct instances_task *t)
 {
     return !t->is_done && !t->is_queued && !t->is_reliable;

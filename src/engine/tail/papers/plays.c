@@ -335,7 +335,6 @@ static struct sent draw_running(struct player *w, uint32_t i)
     return sent;
 }
 
-/* Starts a play from the model's tail. */
 static void play_present(struct player *w, struct snapshot *to)
 {
     const struct bats_plays_model *m = &w->p->m;
@@ -684,7 +683,6 @@ static bool is_less(double a, double b)
     return a < b && b - a > 1e-9 * fabs(b);
 }
 
-/* a takes and costs no more than b. */
 static bool is_as_good(const struct bats_play *a, const struct bats_play *b)
 {
     return !is_less(b->makespan, a->makespan) && !is_less(b->cost, a->cost);
