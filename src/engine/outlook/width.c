@@ -112,10 +112,9 @@ static double time_of(const struct state *s, uint32_t id)
 static double time_of_next(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
-    double mean = cluster_mean(c);
-    if (mean == 0)
-        mean = share(s) / 3 * cluster_slots(c) / needs_width(s) /
-               cluster_rate(s, cluster);
+    double mean = cluster_mean(c), rate = cluster_rate(s, cluster);
+    if (mean == 0 && rate > 0)
+        mean = share(s) / 3 * cluster_slots(c) / needs_width(s) / rate;
     return time_for(s, cluster, 0, mean, false);
 }
 
