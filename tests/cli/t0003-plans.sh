@@ -86,7 +86,9 @@ test "$(cut -d' ' -f1,3- out)" = "$(printf 'rate=0.%s /bin/sh sweep.sh\n' \
 run --dry-run two.pln
 test "$(grep -c '^name=' out)" -eq 2
 grep -q "^name='it'\\\\''s' .*" out
-ok '--dry-run prints the commands of all points, with their variables'
+for name in exec ended; do grep -q "bats_$name()" out; done
+for name in at copy substitute; do expect 1 grep "bats_$name" out; done
+ok '--dry-run prints the commands of all points, with variables and functions'
 
 printf '%s\n' 'parameter x 1' 'task main' 'exec touch begun' 'exec sleep 600' \
     endtask >slow.pln

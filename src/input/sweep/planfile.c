@@ -12,8 +12,9 @@
 #include "util/grow.h"
 #include "util/hash.h"
 
-/* The functions of the script. Descriptors 3 and 4 are the task's own output;
- * the trap removes the directory when the shell ends, also after a signal. */
+/* How the script begins, and its functions, each below those that call it and
+ * after an empty line. Descriptors 3 and 4 are the task's own output; the trap
+ * removes the directory when the shell ends, also after a signal. */
 BATS_ASSET(plan_sh, "input/sweep/plan.sh");
 
 #define BLANKS " \t\r\f"
@@ -491,26 +492,43 @@ static int read_all(struct plan *p, const char *name, const char *text,
     return rc;
 }
 
+/* Adds the beginning, and the functions that the commands of the body use. */
+static void add_functions(struct bats_text *script, const char *body)
+{
+    const char *at = plan_sh.begin, *end;
+    for (; *at != '\0' && !script->failed; at = end) {
+        char name[20];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "("), at);
+        end = strstr(at, "\n\n");
+        end = end != NULL ? end + 2 : plan_sh.end;
+        if (at == plan_sh.begin || strstr(body, name) != NULL ||
+            strstr(script->bytes, name) != NULL)
+            bats_text_put(script, at, (size_t)(end - at));
+    }
+}
+
 /* Only who uses the number of the task depends on it. */
 static void write_script(const struct plan *p, struct bats_text *script)
 {
-    static const char *const uses[] = {"jobname", "jobindex", "_substitute"};
-    bool is_numbered = false;
-    for (int task = NODESTART; task <= MAIN; task++)
-        for (int i = 0; i < 3 && p->tasks[task].bytes; i++)
-            is_numbered |= strstr(p->tasks[task].bytes, uses[i]) != NULL;
-    if (is_numbered) {
+    struct bats_text body = {0};
+    if (p->tasks[NODESTART].bytes)
+        bats_text_add(&body, p->tasks[NODESTART].bytes);
+    bats_text_add(&body, "exec 1>&3 2>&4; bats_ignores=\n");
+    bats_text_add(&body, p->tasks[MAIN].bytes);
+    if (!body.failed && (strstr(body.bytes, "jobname") ||
+                         strstr(body.bytes, "jobindex") ||
+                         strstr(body.bytes, "bats_substitute"))) {
         bats_text_add(script, "jobname=$BATS_TASK_ID jobindex=$BATS_TASK_ID\n"
                               "bats_names='jobname jobindex");
         for (size_t k = 0; k < p->points->n_axes; k++)
             bats_text_format(script, " %s", p->points->axes[k].names[0]);
         bats_text_add(script, "'\n");
     }
-    bats_text_add(script, plan_sh.begin);
-    if (p->tasks[NODESTART].bytes)
-        bats_text_add(script, p->tasks[NODESTART].bytes);
-    bats_text_add(script, "exec 1>&3 2>&4; bats_ignores=\n");
-    bats_text_add(script, p->tasks[MAIN].bytes);
+    script->failed |= body.failed;
+    if (!script->failed)
+        add_functions(script, body.bytes);
+    bats_text_put(script, body.bytes, body.n);
+    bats_text_release(&body);
 }
 
 int bats_planfile_read(const char *name, const char *text,
