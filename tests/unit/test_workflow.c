@@ -253,7 +253,9 @@ TEST(what_is_newer_than_its_sources_need_not_run)
     uint8_t *fresh, undone[] = {0, 1, 0};
     assert_int_equal(bats_workflow_fresh(&w, NULL, &fresh, &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "f.makeflow:1: the rule on line 1 reads "
-                                     "'f0', which does not exist"));
+                                     "'f0', which does not exist, and nothing "
+                                     "makes it"));
+    assert_null(strstr(err.text, "missing"));
     touch("f0", 1000);
     assert_int_equal(fresh_tasks(&w), 0);
     touch("f1", 1000); /* as old is new enough */
@@ -271,6 +273,26 @@ TEST(what_is_newer_than_its_sources_need_not_run)
     touch("f0", 1000);
     unlink("f2");
     assert_int_equal(fresh_tasks(&w), 1);
+    bats_workflow_release(&w);
+}
+
+TEST(all_missing_sources_are_named)
+{
+    struct bats_workflow w = load("f.makeflow", "f1: g0 g1 f1.in\n\ta\n"
+                                                "f2: f1 g1 g2\n\tb\n");
+    uint8_t *fresh;
+    touch("f1.in", 1000);
+    assert_int_equal(bats_workflow_fresh(&w, NULL, &fresh, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "'g0', which does not exist, and nothing "
+                                     "makes it; also missing: 'g1', 'g2'"));
+    bats_workflow_release(&w);
+    char text[2000] = "f:";
+    for (int i = 100; i < 200; i++)
+        bats_append(text, sizeof text, " missing.%d", i);
+    strcat(text, "\n\ta\n");
+    w = load("f.makeflow", text);
+    assert_int_equal(bats_workflow_fresh(&w, NULL, &fresh, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "'missing.111'; 88 more are missing"));
     bats_workflow_release(&w);
 }
 

@@ -148,23 +148,39 @@ static struct age *look(const struct bats_workflow *w)
     return ages;
 }
 
-static int check_sources(const struct bats_workflow *w, const struct age *ages,
+/* Names the missing files, as far as they fit into the sentence. */
+static int check_sources(const struct bats_workflow *w, struct age *ages,
                          struct bats_error *err)
 {
-    char name[100];
+    char name[100], others[230] = "";
+    const struct bats_workflow_use *first = NULL;
+    uint32_t unnamed = 0, task;
     for (size_t i = 0; i < w->n_uses; i++) {
-        const struct age *age = &ages[w->uses[i].file];
-        uint32_t task = w->uses[i].task;
-        if (!age->is_there && !age->is_written)
-            return bats_error_at(
-                err, w->parts ? w->parts[w->tasks[task].part] : w->path,
-                w->tasks[task].line,
-                "%s reads '%.100s', which does not exist, and nothing makes "
-                "it",
-                bats_workflow_name(w, task, name, sizeof name),
-                bats_names_text(&w->files, w->uses[i].file));
+        struct age *age = &ages[w->uses[i].file];
+        const char *file = bats_names_text(&w->files, w->uses[i].file);
+        if (age->is_there || age->is_written)
+            continue;
+        age->is_there = true; /* named once */
+        if (first == NULL)
+            first = &w->uses[i];
+        else if (strlen(others) + strlen(file) + 50 < sizeof others)
+            bats_append(others, sizeof others, "%s'%s'",
+                        *others == 0 ? "; also missing: " : ", ", file);
+        else
+            unnamed++;
     }
-    return 0;
+    if (first == NULL)
+        return 0;
+    task = first->task;
+    if (unnamed > 0)
+        bats_append(others, sizeof others, "; %" PRIu32 " more are missing",
+                    unnamed);
+    return bats_error_at(
+        err, w->parts ? w->parts[w->tasks[task].part] : w->path,
+        w->tasks[task].line,
+        "%s reads '%.100s', which does not exist, and nothing makes it%s",
+        bats_workflow_name(w, task, name, sizeof name),
+        bats_names_text(&w->files, first->file), others);
 }
 
 /* True if all files of the task exist, and none of its outputs is older than
