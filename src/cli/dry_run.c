@@ -15,6 +15,11 @@
 
 #define TASKS_SHOWN 10
 #define TEXT 4096
+/* most tasks whose @sleep is checked */
+#define LOOKED_AT 10000
+/* A slot needs 0.1 to 0.2 ms from the end of an @sleep to the next one, a
+ * tenth of this time. */
+#define SHORTEST_S 0.002
 
 /* The engine's first decisions, once every machine has joined. */
 struct opening {
@@ -173,6 +178,35 @@ void bats_dry_run_list(const struct bats_bagfile *bag, bool variables)
     bats_must(bats_flush(&bats_why));
 }
 
+void bats_emulation_warn(const struct bats_bagfile *bag,
+                         const struct bats_platform *platform,
+                         double time_scale)
+{
+    double n = 0, total = 0;
+    bool is_nap, has_commands = false;
+    size_t fastest = 0;
+    for (size_t i = 1; i < platform->n_clusters; i++)
+        fastest = platform->speed[i] > platform->speed[fastest] ? i : fastest;
+    for (struct bats_tour w = bats_tour(bag, LOOKED_AT); bats_tour_next(&w);) {
+        bats_time length = 0;
+        (void)bats_builtin_parse(w.command.bytes, &is_nap, &length, NULL);
+        has_commands |= *w.command.bytes != '@';
+        n += is_nap;
+        total += (double)length / BATS_SECOND;
+    }
+    double speed = fmax(1, platform->speed[fastest]);
+    if (has_commands && speed > 1)
+        bats_tell("cluster %s: speed = %g shortens @sleep only; commands take "
+                  "as long as they take on this machine",
+                  platform->clusters[fastest].name, speed);
+    double real_s = n > 0 ? total / n / speed / time_scale : 0;
+    if (time_scale > 1 && 0 < real_s && real_s < SHORTEST_S)
+        bats_tell("the time scale of %g is too fast: an average @sleep lasts "
+                  "%.2g ms, and starting it takes a tenth of that or more; "
+                  "%g is slow enough",
+                  time_scale, 1000 * real_s, time_scale * real_s / SHORTEST_S);
+}
+
 /* ---- a dry run ---- */
 
 void bats_dry_run_print(const struct bats_run_options *options,
@@ -189,6 +223,7 @@ void bats_dry_run_print(const struct bats_run_options *options,
     ask_engine(sched, platform, &opening);
     print_head(options, platform);
     bats_report_platform(stdout, platform);
+    bats_emulation_warn(options->bag, platform, options->time_scale);
     print_opening(sched, options, platform, &opening);
     print_believed(learner, platform, sched, &opening, options->bag->n_tasks);
     print_tasks(options->bag, sched, &opening);

@@ -11,6 +11,7 @@
 
 #include "bats/lease.h"
 #include "cli/cli.h"
+#include "cli/dry_run.h"
 #include "cli/history.h"
 #include "report/live.h"
 #include "report/progress.h"
@@ -98,6 +99,7 @@ static void on_started(void *context, const struct bats_survey *survey,
     bats_learner_meet(w->learner, survey);
     if (w->set->quiet || w->brief)
         return;
+    bats_emulation_warn(w->options->bag, platform, w->options->time_scale);
     bool jobs = bats_lease_terms(platform->billing).waits;
     for (size_t i = 0; i < platform->n_clusters; i++)
         all[i] = jobs ? platform->clusters[i].max

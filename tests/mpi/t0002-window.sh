@@ -45,4 +45,25 @@ expect 1 grep -q ' start: ' err
 verb record verify bag
 ok 'a budget that pays no window charges nothing, and nothing is said to start'
 
+# speed: the same bag on a cluster four times as fast.
+ini '[run]; window = 60m' '[cluster slow]; ranks = 1; charge = 1' \
+    '[cluster fast]; ranks = 2; charge = 1; speed = 4' >fast.ini
+yes '@sleep 20m' | head -n 30 >bag
+bats 3 bag --clusters fast.ini --time-scale 3600 --policy rr
+expect 1 grep -q 'shortens @sleep\|too fast' err
+printf '@sleep 20m\ntrue\n' >bag
+for more in '' --dry-run; do
+    bats 3 bag --no-record --clusters fast.ini --time-scale 3600 $more
+    test $(tr -s ' \n' ' ' <err |
+        grep -o 'cluster fast: speed = 4 shortens @sleep only' | wc -l) = 1
+done
+ok 'that a speed does not make commands faster is said once'
+printf '@sleep 10s\n@sleep 30s\n' >bag
+bats 3 bag --no-record --dry-run --time-scale 100000
+tr -s ' \n' ' ' <err | grep -q 'the time scale of 100000 is too fast: an '\
+'average @sleep lasts 0.2 ms, .*; 10000 is slow enough'
+bats 3 bag --no-record --dry-run --time-scale 9000
+expect 1 grep 'too fast' err
+ok 'so is a time scale that leaves no time for @sleep'
+
 done_testing
