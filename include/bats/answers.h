@@ -46,7 +46,6 @@ struct bats_instance {
 struct bats_answers {
     double gamma;                      /* from now on, in (0, 1] */
     double gamma_known, gamma_partial; /* means of the epochs; 0: none */
-    size_t n_known, n_partial;         /* instances */
     bats_time *times; /* F_s, ascending; n_times >= 1; for free() */
     size_t n_times;
     double mean;     /* T_ur, of `times` */

@@ -1,9 +1,8 @@
 /*
- * frontier: plays all strategies of policy expert for two pools, and finds the
- * best ones (cmd/frontier.c); the properties of two pools, from the record of
- * a run (pools_record.c).
+ * frontier: the properties of two pools, from the record of a run
+ * (pools_record.c).
  *
- * Layer: cli. Used by the verbs frontier and report. Source for records:
+ * Layer: cli. Used by the verb frontier. Source for records:
  * ExPERT (bats/strategy.h), sections 4.2 and 4.3. An execution that was lost,
  * timed out or was stopped after 4 T_ur counts as one that does not answer;
  * one that was stopped earlier does not count. The effective size of the
@@ -16,9 +15,7 @@
 #define BATS_CLI_FRONTIER_H
 
 #include "bats/plays.h"
-#include "cli/options.h"
 #include "record/read/view.h"
-#include "report/strategies.h"
 
 /* An unreliable and a reliable pool. */
 struct bats_pools {
@@ -27,14 +24,6 @@ struct bats_pools {
     bats_time *lost;               /* owned; or NULL */
     char currency[16];
 };
-
-/* Plays the grid and the static strategies n_plays times each, on set->jobs
- * threads, and marks the best ones for the budget, deadline, utility and
- * strategy of `set`. pools->model and `name` must live as long as *found;
- * found->list is for free(). An error ends the program. */
-void bats_frontier_find(const struct bats_settings *set,
-                        const struct bats_pools *pools, const char *name,
-                        uint32_t n_plays, struct bats_strategies *found);
 
 void bats_pools_release(struct bats_pools *pools);
 

@@ -2,7 +2,7 @@
  * strategies: the table of time and cost of strategies (bats/strategy.h), for
  * people and for programs.
  *
- * Layer: report. Used by the verbs frontier and report.
+ * Layer: report. Used by the verb frontier.
  */
 #ifndef BATS_REPORT_STRATEGIES_H
 #define BATS_REPORT_STRATEGIES_H

@@ -56,16 +56,6 @@ bool bats_workflows_is_late(const struct bats_purse_status *w)
            (double)w->soonest > (1 + ROUGHLY) * (double)w->deadline;
 }
 
-struct bats_phrase bats_workflows_deadline(const struct bats_purse_status *w)
-{
-    struct bats_phrase phrase = {"-"};
-    if (w->deadline > 0)
-        phrase = bats_words_duration(w->deadline);
-    if (bats_workflows_is_late(w))
-        strcat(phrase.s, " (late)");
-    return phrase;
-}
-
 const struct bats_column bats_workflows_columns[] = {
     {"workflow", "name", BATS_FIGURE_NAME, NULL, false},
     {"done", "tasks_done", BATS_FIGURE_OF, "tasks", false},

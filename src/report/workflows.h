@@ -30,10 +30,6 @@ bats_money bats_workflows_left(const struct bats_purse_status *workflow);
 /* The workflow cannot meet its deadline even without further waiting. */
 bool bats_workflows_is_late(const struct bats_purse_status *workflow);
 
-/* "2h", "2h (late)" if it is, or "-". */
-struct bats_phrase
-bats_workflows_deadline(const struct bats_purse_status *workflow);
-
 /* Columns for the objects of bats_workflows_json. */
 extern const struct bats_column bats_workflows_columns[];
 

@@ -170,16 +170,7 @@ rows strategies.html
 test "$(grep -c '^N=' shown)" -eq "$efficient"
 test "$(grep -c '^[ACT]' shown)" -eq 6
 grep -q '|0.0|cheapest' shown
-ini '[run]; billing = use' \
-    '[cluster cheap]; ranks = 1-4; charge = 1; reliability = 0.7' \
-    '[cluster safe]; ranks = 5-6; charge = 30' >expert.ini
-for i in $(seq 12); do echo '@sleep 10m'; done >expert
-bats 7 expert -c expert.ini --policy expert --time-scale 2000 --seed 3
-reported expert
-grep -q '^N=.*fastest' shown
-rows bag.html
-expect 1 grep -q '^N=' shown
-ok 'strategies are a page, and a part of the page of a run that chose one'
+ok 'strategies are a page, too'
 
 "$BATS_MPI" status --json bag >status.json
 press='(k, e = document.querySelector("canvas.gantt")) => e.dispatchEvent(
@@ -393,9 +384,6 @@ page strategies.html --dark 'd = document; w = d.querySelector("input");
     'shown(50).includes("makespan x cost") &&
         shown(50).endsWith(least(s => s.makespan_s * s.cost))' >out
 printf '%s\n' "$efficient" true true true | cmp - out
-page expert.html 'd = document.querySelector("#strategies input"); d.max' \
-    'document.querySelectorAll("#strategies .uplot").length' >out
-printf '%s\n' '"100"' 1 | cmp - out
 page sim.html --dark 'data.groups.length' \
     'document.querySelectorAll(".uplot").length' \
     'data.groups.every(g => g.cost.length === 101 &&
@@ -427,12 +415,12 @@ if command -v npm >/dev/null &&
     timeout 60 npm pack --silent axe-core@4 >/dev/null 2>&1; then
     tar -xzf axe-core-*.tgz package/axe.min.js
     for name in 'bag.html --dark' bag.html graph.mf.html sweep.html plan.html \
-        sim.html expert.html 'strategies.html --dark'; do
+        sim.html 'strategies.html --dark'; do
         page $name @package/axe.min.js \
             'axe.run().then(r => r.violations.map(v => v.id + " " +
                 v.nodes[0].html))' | tail -n 1 >>found
     done
-    yes '[]' | head -n 8 | cmp - found
+    yes '[]' | head -n 7 | cmp - found
     ok 'axe finds nothing'
 else
     echo '# NOT TESTED: axe, for npm does not give it' >&2

@@ -32,7 +32,7 @@ test "$(tail -n 1 log | cut -f7)" = 3
 ok 'a task that always fails is run as often as --retries says, and failed once'
 
 printf '%s\n' 'sleep 1001' 'echo ok' >bag
-exits 1 '^ *1  timed out ' bats 3 bag --policy rr --timeout 4 --joblog log \
+exits 1 'task 1 on .*, timed out' bats 3 bag --policy rr --timeout 4 --joblog log \
     --json report
 test "$(cat out)" = ok
 holds '.timed_out == 1'

@@ -56,7 +56,9 @@ export NASTY="$nasty" LINES="$lines"
 expect 1 bats 2 "$bag" -c clusters.ini --joblog "log $lines" --json "json $lines" \
     --record "$bag.bats" --seed 1 --policy rr
 clean err
-grep -q "false # '\"" err
+"$BATS_MPI" tasks --failed "$bag" >failed
+clean failed
+grep -q "false # '\"" failed
 cut -f9- "log $lines" | sed 1d | LC_ALL=C sort >commands
 LC_ALL=C sort "$bag" | cmp - commands
 ok 'the report of a run is clean, and the joblog has the commands as they are'

@@ -26,7 +26,7 @@ consists <(cat early waited beside code states) running waited beside 7 \
 consists out one 'two  words'
 [ "$(states)" = '1 done,2 done,3 failed,4 failed,5 skipped,6 done,' ]
 bats-mpi record verify open.bats >/dev/null
-grep -q 'withdrawn, or waited for one that failed: 5' err
+grep -q '1 task, which were withdrawn, or waited for one that failed' err
 ok 'a driver sees output, exit status and states, and has the last word'
 exits 5 'driver ended with exit status 5' open_bag --record none.bats -- sh -c 'exit 5'
 expect 2 open_bag --record no.bats -- /nonexistent

@@ -59,8 +59,6 @@ TEST(the_second_epoch_is_known_in_part)
         struct bats_answers a;
         size_t n = two_epochs(list, rows[i].answered);
         assert_true(bats_answers_find(list, n, 1000, 400, &a));
-        assert_int_equal(a.n_known, 40);
-        assert_int_equal(a.n_partial, 20);
         assert_near(a.gamma_known, 0.5, 1e-9);
         assert_near(a.gamma_partial, rows[i].gamma, 1e-9);
         if (i == 0)

@@ -27,9 +27,9 @@ static const struct {
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xf40eb10edf18ca37)},
     [KIND_NOTICE] = {"notice", UINT64_C(0xc947e4d52f4e5e3f)},
     [KIND_SECOND] = {"second", UINT64_C(0x594cfd2f619c22c6)},
-    [KIND_JOB] = {"job", UINT64_C(0xb3b27747cbf8e406)},
+    [KIND_JOB] = {"job", UINT64_C(0x22a01d4364a615cf)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x3bb3ae95a9ed9a48)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xb992a257d759bc61)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x066b437a01d37f0f)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

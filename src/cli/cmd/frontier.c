@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "report/page.h"
+#include "report/strategies.h"
 
 #define PLAYS 100
 
@@ -139,20 +140,20 @@ static void choose(const struct bats_settings *set, struct bats_strategies *s)
                  set->utility);
 }
 
-void bats_frontier_find(const struct bats_settings *set,
-                        const struct bats_pools *pools, const char *name,
-                        uint32_t n_plays, struct bats_strategies *s)
+/* Plays the grid and the static strategies, and marks the best ones. */
+static void find(const struct bats_settings *set,
+                 const struct bats_pools *pools, struct bats_strategies *s)
 {
     const struct bats_plays_model *m = &pools->model;
     struct bats_plays *plays;
     *s = (struct bats_strategies){
-        .name = name,
+        .name = set->words[0],
         .currency = pools->currency,
         .model = m,
-        .n_plays = n_plays,
+        .n_plays = set->plays > 0 ? set->plays : PLAYS,
         .list = bats_have(calloc(BATS_CANDIDATES_MAX, sizeof *s->list))};
     bats_must(bats_plays_create(
-        m, n_plays,
+        m, s->n_plays,
         bats_settings_given(set, "seed") ? set->run.engine.seed : 1, &plays,
         &bats_why));
     s->n_grid = s->n = bats_candidates_grid(m->n_unreliable, m->n_reliable,
@@ -204,8 +205,7 @@ int cmd_frontier(struct bats_look *l)
         bats_die(BATS_EINPUT,
                  "--deadline: a frontier has no clock: give a duration");
     bats_must(bats_pools_of_record(l->view, set->online, &pools, &bats_why));
-    bats_frontier_find(set, &pools, set->words[0],
-                       set->plays > 0 ? set->plays : PLAYS, &s);
+    find(set, &pools, &s);
     print(set, &s);
     if (s.asked[BATS_MARK_BUDGET] && s.best[BATS_MARK_BUDGET] == s.n)
         bats_die(BATS_EBUDGET, "no strategy is within the budget");

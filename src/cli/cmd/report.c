@@ -4,19 +4,15 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/frontier.h"
 #include "cli/look.h"
 #include "record/read/axis.h"
 #include "report/page.h"
 #include "report/recorded.h"
 
-#define PLAYS 10 /* plays of each strategy */
-
 struct page {
     struct bats_look *look;
     json_t *status;
     struct bats_causes causes;
-    struct bats_strategies *strategies; /* NULL: none */
 };
 
 /* The command of the last session; null: not known. */
@@ -61,35 +57,11 @@ static int write_page(void *context, FILE *out, struct bats_error *err)
         terms.idle_is_free, "lasts", terms.lasts, "returns", terms.returns,
         "causes", bats_causes_json(&page->causes), "command",
         command_of(page->status));
-    if (page->strategies != NULL)
-        json_object_update_new(data, bats_strategies_page(page->strategies));
     return bats_page_write(out, data, write_run, page->look, err);
-}
-
-/* Finds time and cost of the other strategies, from what a run of policy
- * expert has shown. False: it was no such run, or none of its unreliable
- * machines has answered. */
-static bool find_strategies(const struct bats_look *l,
-                            struct bats_pools *pools,
-                            struct bats_strategies *strategies)
-{
-    struct bats_settings all = *l->set;
-    if (strcmp(l->status.policy, "expert") != 0)
-        return false;
-    all.jobs = 0;
-    all.run.budget = l->status.budget;
-    int rc = bats_pools_of_record(l->view, false, pools, &bats_why);
-    if (rc == BATS_EINPUT)
-        return false;
-    bats_must(rc);
-    bats_frontier_find(&all, pools, l->set->words[0], PLAYS, strategies);
-    return true;
 }
 
 int cmd_report(struct bats_look *l)
 {
-    struct bats_pools pools = {0};
-    struct bats_strategies strategies = {.n = 0};
     const char *word = l->set->words[0], *name = l->set->out;
     char path[4096 + 8];
     if (name == NULL) {
@@ -100,14 +72,10 @@ int cmd_report(struct bats_look *l)
     struct page page = {.look = l,
                         .status = bats_status_json(l),
                         .causes = bats_look_causes(l->view)};
-    if (find_strategies(l, &pools, &strategies))
-        page.strategies = &strategies;
     bats_look_write(name, write_page, &page);
     if (strcmp(name, "-") != 0)
         bats_tell("written: %s", name);
     json_decref(page.status);
     bats_causes_release(&page.causes);
-    free(strategies.list);
-    bats_pools_release(&pools);
     return 0;
 }

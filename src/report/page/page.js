@@ -142,7 +142,7 @@ function writeStrategies() {
 /* Utility is makespan^w cost^(1-w): 0 the cheapest, 1/2 the least product, 1 the
  * fastest. */
 function drawStrategies(place) {
-    const all = (data.strategies ?? []).filter(s => s.makespan_s < 1e11)
+    const all = data.strategies.filter(s => s.makespan_s < 1e11)
         .sort((a, b) => a.cost - b.cost);
     const list = all.filter(s => s.efficient);
     if (list.length === 0)

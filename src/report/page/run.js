@@ -523,8 +523,6 @@ function writeRun() {
     writeCauses();
     writeDecisions();
     writeMachines();
-    if (data.strategies)
-        writeStrategies();
     drawGantt(section("Gantt chart", "gantt"));
     drawRuntimes(section("Runtimes", "runtimes"));
     writeGraph();

@@ -218,8 +218,6 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
             : find_lives(list, n, now, 0, LATE_ANSWER, &a->times, &a->n_times,
                          &a->mean) <= 0)
         return forget(a);
-    a->n_known = first;
-    a->n_partial = n - first;
     a->gamma_known = known(list, first, &smallest);
     a->gamma_partial = partial(list + first, n - first, now, smallest, a);
     a->gamma = a->gamma_known <= 0 ? a->gamma_partial
@@ -238,7 +236,7 @@ bool bats_answers_noticed(const struct bats_instance *list, size_t n,
                           struct bats_answers *a)
 {
     double mean;
-    *a = (struct bats_answers){.n_known = n};
+    *a = (struct bats_answers){0};
     bool ok = find_lives(list, n, now, noticed, ANSWER, &a->times, &a->n_times,
                          &a->mean) > 0;
     a->loses =
