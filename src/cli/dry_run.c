@@ -189,7 +189,7 @@ void bats_emulation_warn(const struct bats_bagfile *bag,
         fastest = platform->speed[i] > platform->speed[fastest] ? i : fastest;
     for (struct bats_tour w = bats_tour(bag, LOOKED_AT); bats_tour_next(&w);) {
         bats_time length = 0;
-        (void)bats_builtin_parse(w.command.bytes, &is_nap, &length, NULL);
+        bats_builtin_parse(w.command.bytes, &is_nap, &length, NULL);
         has_commands |= *w.command.bytes != '@';
         n += is_nap;
         total += (double)length / BATS_SECOND;

@@ -255,8 +255,8 @@ bool bats_known_need(const struct bats_known_needs *k, int64_t number,
 
 /* ---- what is free ---- */
 
-/* What the machine of loads[*i] has free; *i is then after its loads, which
- * are ordered by machine. All zero: it could not hold the task. */
+/* Returns what is free on the machine of loads[*i], and moves *i beyond its
+ * loads, which are ordered by machine. All zero: it cannot hold the task. */
 static struct bats_stock free_of(const struct bats_known_needs *k,
                                  const struct bats_view_load *loads, size_t n,
                                  size_t *i, const struct bats_need *need)

@@ -188,7 +188,7 @@ static void make_records(void)
 
 /* ---- damage ---- */
 
-/* Of the table 1, the column 2, the value 3, and the number 4, of a row. */
+/* Formats: %1$s is the table, %2$s the column, %3$s the value, %4$d the row. */
 #define ROW                                                                   \
     " WHERE rowid = (SELECT rowid FROM %1$s LIMIT 1 OFFSET "                  \
     "%4$d %% (SELECT count(*) FROM %1$s))"
@@ -214,7 +214,7 @@ static const char *const values[] = {
     "NULL", "'[1,2]'",    "'{}'",  "-9223372036854775808",
 };
 
-/* What does not work does no harm. */
+/* A statement that fails leaves the record as it is. */
 static void change_rows(const uint8_t *data, size_t n)
 {
     sqlite3 *db;

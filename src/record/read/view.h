@@ -228,7 +228,7 @@ struct bats_view_load {
 int bats_view_loads(struct bats_view *view, struct bats_view_load **list,
                     size_t *n, struct bats_error *err);
 
-/* Where the output of a task's result is (run --output stream). */
+/* The place of the output of a task's result (run --output stream). */
 struct bats_view_output {
     int64_t task; /* number */
     uint32_t attempt;
