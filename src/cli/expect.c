@@ -1,5 +1,6 @@
 /* expect: what the history expects of a bag's tasks: their runtimes, memory
- * that they need not ask for, and the order of --order longest. See past.h. */
+ * and time that they need not ask for, and the order of --order longest. See
+ * past.h. */
 #include "cli/past.h"
 
 #include <inttypes.h>
@@ -17,7 +18,8 @@
 #include "util/grow.h"
 #include "util/text.h"
 
-#define SEEN 100000 /* most tasks of the bag that are looked at */
+#define WORTHWHILE 0.95 /* of a time limit: a proposal must be shorter */
+#define SEEN 100000     /* most tasks of the bag that are looked at */
 
 /* ---- runtimes ---- */
 
@@ -102,7 +104,7 @@ void bats_learner_list(FILE *out, struct bats_learner *l,
     }
 }
 
-/* ---- memory ---- */
+/* ---- memory and time ---- */
 
 /* The tasks of a kind in the bag. */
 struct kind {
@@ -168,6 +170,33 @@ static void propose(const struct bats_learner *l,
                      bats_words_money(after, file->currency).s);
 }
 
+/* "time of fit.py: 2h; 21m, a twentieth more than the longest of 212 tasks".
+ * `limit` is 0 if the tasks ask for what those of the last bag asked for. */
+static void propose_time(const struct bats_past *past, uint32_t kind,
+                         bats_time limit, struct bats_text *text)
+{
+    char asked[BATS_UNITS_TEXT], enough[BATS_UNITS_TEXT];
+    double most = 0;
+    int64_t tasks = 0;
+    for (size_t i = 0; i < past->n_sizes; i++)
+        if (past->sizes[i].kind == kind) {
+            const struct bats_past_size *size = &past->sizes[i];
+            tasks += size->tasks;
+            most = ceil(size->most_s * BATS_SIZE_SPARE) * (double)BATS_SECOND;
+            if (limit == 0)
+                limit = llround(size->limit_s * (double)BATS_SECOND);
+        }
+    if (tasks == 0 || most > WORTHWHILE * (double)limit)
+        return;
+    bats_text_format(
+        text,
+        "time of %s: %s; %s, a twentieth more than the longest of %" PRId64
+        " task%s\n",
+        past->kinds[kind], bats_duration_format(asked, limit),
+        bats_duration_format(enough, llround(most)), tasks,
+        tasks == 1 ? "" : "s");
+}
+
 void bats_learner_sizes(struct bats_learner *l,
                         const struct bats_clusters_file *file, double factor,
                         struct bats_text *text)
@@ -189,9 +218,13 @@ void bats_learner_sizes(struct bats_learner *l,
     }
     for (size_t k = 0; k < n; k++)
         for (uint32_t i = 0; i < l->past.n_kinds; i++)
-            if (kinds[k].asked_kib > 0 &&
-                strcmp(l->past.kinds[i], l->kinds.kinds.kind[k].name) == 0)
-                propose(l, file, l->past.kinds[i], i, &kinds[k], factor, text);
+            if (kinds[k].tasks > 0 &&
+                strcmp(l->past.kinds[i], l->kinds.kinds.kind[k].name) == 0) {
+                if (kinds[k].asked_kib > 0)
+                    propose(l, file, l->past.kinds[i], i, &kinds[k], factor,
+                            text);
+                propose_time(&l->past, i, l->need.limit, text);
+            }
     free(kinds);
     bats_must(bats_text_check(text, &bats_why));
 }

@@ -139,7 +139,7 @@ const struct bats_option bats_options[] = {
     ROW("retry-delay", 0, "DURATION", DURATION,
         AT(run.engine.rules.retry_delay), RUNS | ALLOC, FAULT),
     ROW("timeout", 0, "DURATION|N%", TIMEOUT, AT(run.engine.rules),
-        RUNS | ALLOC, FAULT),
+        RUNS | ALLOC | PLAN, FAULT),
     ROW("retry-memory", 0, "FACTOR", MORE, AT(run.retry_memory),
         RUNS | ALLOC | PLAN, FAULT),
     ROW("retry-time", 0, "FACTOR", MORE, AT(run.engine.rules.retry_time),

@@ -261,6 +261,7 @@ struct bats_need bats_past_need(const struct bats_settings *set)
 {
     struct bats_need need = set->run.need;
     need.cores = need.cores > 0 ? need.cores : 1;
+    need.limit = set->run.engine.rules.timeout;
     return need;
 }
 
@@ -445,18 +446,19 @@ static void note_size(struct bats_learner *l, const struct bats_execution *e,
                       uint32_t kind, double seconds)
 {
     const struct bats_stock *machine = &l->stocks[e->cluster];
-    struct bats_need need = l->need;
-    bats_bagfile_need(l->kinds.bag, e->task, &need);
-    if (e->usage.max_rss_kib > 0)
-        bats_gather_size(&l->gather, &(struct bats_past_size){
-                                         .kind = kind,
-                                         .asked_kib = need.memory_kib,
-                                         .used_kib = e->usage.max_rss_kib,
-                                         .cores = need.cores,
-                                         .slots = machine->cores,
-                                         .node_kib = machine->memory_kib,
-                                         .tasks = 1,
-                                         .seconds = seconds});
+    bats_time limit = e->need.limit > 0 ? e->need.limit : l->need.limit;
+    bats_gather_size(&l->gather,
+                     &(struct bats_past_size){.kind = kind,
+                                              .asked_kib = e->need.memory_kib,
+                                              .used_kib = e->usage.max_rss_kib,
+                                              .cores = e->need.cores,
+                                              .slots = machine->cores,
+                                              .node_kib = machine->memory_kib,
+                                              .tasks = 1,
+                                              .seconds = seconds,
+                                              .limit_s = (double)limit /
+                                                         (double)BATS_SECOND,
+                                              .most_s = seconds});
 }
 
 void bats_learner_note(struct bats_learner *l, const struct bats_execution *e)

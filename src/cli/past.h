@@ -125,7 +125,8 @@ void bats_learner_list(FILE *out, struct bats_learner *learner,
 
 /* Adds a line for each kind of tasks that would cost less if it asked for less
  * memory: "memory of fit.py, on slow: 8G: 212 SU; 4G with 3 % tried again: 131
- * SU". factor: of --retry-memory. */
+ * SU" (factor: of --retry-memory), and for each that need not ask for so much
+ * time. */
 void bats_learner_sizes(struct bats_learner *learner,
                         const struct bats_clusters_file *file, double factor,
                         struct bats_text *text);

@@ -71,12 +71,15 @@ int bats_gather_size(struct bats_gather *g, const struct bats_past_size *task)
 {
     struct bats_past_size new = *task;
     size_t i = 0;
-    new.used_kib = bats_size_class(task->used_kib);
+    if (task->used_kib > 0)
+        new.used_kib = bats_size_class(task->used_kib);
     while (i < g->n_sizes && !is_alike(&g->sizes[i], &new))
         i++;
     if (i < g->n_sizes) {
         g->sizes[i].tasks += task->tasks;
         g->sizes[i].seconds += task->seconds;
+        g->sizes[i].limit_s = fmax(g->sizes[i].limit_s, task->limit_s);
+        g->sizes[i].most_s = fmax(g->sizes[i].most_s, task->most_s);
         return 0;
     }
     if (!bats_grow(&g->sizes, &g->sizes_room, i + 1, sizeof *g->sizes))

@@ -15,7 +15,7 @@
 #include "history/sweep.h"
 
 /*
- * The memory that tasks of a kind asked for and used.
+ * The memory and time that tasks of a kind asked for and used.
  *
  * A task takes the larger one of its shares of its machine: of slots, and of
  * memory. A task that uses more than it asks for is killed and tried again
@@ -25,11 +25,13 @@
 struct bats_past_size {
     uint32_t kind;                  /* index */
     int64_t asked_kib;              /* 0: nothing */
-    int64_t used_kib;               /* no more than this */
+    int64_t used_kib;               /* no more than this; 0: than the worker */
     int64_t cores, slots, node_kib; /* of each task, and of its machine; 0:
                                        not counted there */
     int64_t tasks;
     double seconds; /* sum of their runtimes */
+    double limit_s; /* time limit, 0: none; in a history that of the kind */
+    double most_s;  /* longest runtime, likewise */
 };
 
 /* Numbers are rounded up to the next power of 2^(1/8), so that there are few

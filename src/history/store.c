@@ -11,7 +11,7 @@
 #include "sql/texts.h"
 #include "util/asset.h"
 
-#define VERSION 3
+#define VERSION 4
 #define PATIENCE_MS 5000 /* wait for another process's transaction */
 
 struct bats_store {
@@ -85,9 +85,11 @@ static int check_version(struct bats_store *s, bool create,
         return 0;
     rc = run_sql(s, "BEGIN IMMEDIATE", err);
     if (rc == 0) /* another process may have been faster */
+        rc = bats_db_integer(&s->db, "PRAGMA user_version", &version, err);
+    if (rc == 0 && version < VERSION)
         rc = run_sql(s, tables_sql.begin, err);
     if (rc == 0)
-        rc = run_sql(s, "PRAGMA user_version = 3; COMMIT", err);
+        rc = run_sql(s, "PRAGMA user_version = 4; COMMIT", err);
     return rc;
 }
 
@@ -206,6 +208,13 @@ static int add_sweep(struct bats_store *s, int64_t run, int64_t kind,
 static int add_size(struct bats_store *s, const char *kind,
                     const struct bats_past_size *z, struct bats_error *err)
 {
+    int rc = bats_db_each(
+        &s->db,
+        "UPDATE kind SET limit_s = ?, most_s = max(most_s, ?) WHERE name = ?",
+        NULL, NULL, err,
+        BATS_VALUES(BATS_R(z->limit_s), BATS_R(z->most_s), BATS_T(kind)));
+    if (rc < 0)
+        return rc;
     return bats_db_each(
         &s->db,
         "INSERT INTO memory VALUES ((SELECT id FROM kind WHERE name = ?),"
@@ -318,10 +327,11 @@ static const char rows_sql[] =
     "  WHERE tasks > 0 AND sum_s > 0 ORDER BY r.ended_s, r.run";
 
 static const char sizes_sql[] =
-    "SELECT k.at, asked_kib, used_kib, cores, slots, node_kib, tasks, sum_s"
-    "  FROM memory m JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
+    "SELECT k.at, asked_kib, used_kib, cores, slots, node_kib, tasks, sum_s,"
+    "    limit_s, most_s"
+    "  FROM memory m JOIN (SELECT *, row_number() OVER (ORDER BY id) - 1"
     "    AS at FROM kind) k ON k.id = m.kind"
-    "  WHERE tasks > 0 AND sum_s > 0 AND used_kib > 0"
+    "  WHERE tasks > 0 AND sum_s > 0"
     "  ORDER BY k.at, asked_kib, used_kib";
 
 #define Z(member) BATS_COLUMN(struct bats_past_size, member)
@@ -330,9 +340,9 @@ static const char sizes_sql[] =
 static const struct bats_db_column
     kind_columns[] = {{BATS_DB_CHARS, 0, BATS_KIND}, {0}},
     place_columns[] = {P(name), P(site), P(hardware), {0}},
-    size_columns[] = {Z(kind),  Z(asked_kib), Z(used_kib),
-                      Z(cores), Z(slots),     Z(node_kib),
-                      Z(tasks), Z(seconds),   {0}},
+    size_columns[] = {Z(kind),    Z(asked_kib), Z(used_kib), Z(cores),
+                      Z(slots),   Z(node_kib),  Z(tasks),    Z(seconds),
+                      Z(limit_s), Z(most_s),    {0}},
     row_columns[] = {R(kind),
                      R(place),
                      R(month),

@@ -39,8 +39,14 @@ CREATE TABLE IF NOT EXISTS sweep ( -- runtimes by parameters, see bats/factors.h
 CREATE TABLE IF NOT EXISTS memory ( -- of tasks that were done, of all bags
   kind INTEGER,
   asked_kib INTEGER, -- 0: nothing
-  used_kib INTEGER,  -- no more than this, see history/moments.h
+  used_kib INTEGER,  -- no more than this, 0: than a worker; history/moments.h
   cores INTEGER,     -- of each task
   slots INTEGER, node_kib INTEGER, -- of its machine; 0: not counted
   tasks INTEGER, sum_s REAL, -- and their runtimes
   UNIQUE (kind, asked_kib, used_kib, cores, slots, node_kib));
+
+-- Since version 4.
+ALTER TABLE kind ADD COLUMN -- the time limit of a task of its last bag; 0: none
+  limit_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE kind ADD COLUMN -- the longest runtime of all bags
+  most_s REAL NOT NULL DEFAULT 0;

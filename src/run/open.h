@@ -40,6 +40,9 @@ bool bats_open_output(struct master *m, const struct bats_output_lines *lines);
 /* The class of the task; NULL: none was given. */
 const char *bats_open_class(const struct master *m, uint32_t task);
 
+/* What the task of an open bag asked for. */
+struct bats_need bats_open_need(const struct master *m, uint32_t task);
+
 bool bats_open_is_withdrawn(const struct master *m, uint32_t task);
 
 /* Ends driver and connections. Returns the driver's status, and sets *known

@@ -284,6 +284,11 @@ const char *bats_open_class(const struct master *m, uint32_t task)
                            : NULL;
 }
 
+struct bats_need bats_open_need(const struct master *m, uint32_t task)
+{
+    return m->open->kinds.needs[m->open->category[task]];
+}
+
 bool bats_open_is_withdrawn(const struct master *m, uint32_t task)
 {
     return m->open != NULL && m->open->tasks[task].is_withdrawn;

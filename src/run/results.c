@@ -10,6 +10,7 @@
 
 #include "bats/sched.h"
 #include "bats/status.h"
+#include "run/needs.h"
 #include "run/open.h"
 #include "util/now.h"
 
@@ -30,6 +31,8 @@ static void tell_ended(struct master *m, size_t i,
         .host = m->crew.ranks[i].host,
         .command = m->command.bytes,
         .class = bats_open_class(m, r->task),
+        .need = m->open != NULL ? bats_open_need(m, r->task)
+                                : bats_needs_of(m->options, r->task),
         .is_result = outcome == BATS_RECORD_RESULT,
         .preempted = r->cancelled,
         .superseded = outcome == BATS_RECORD_SUPERSEDED,

@@ -40,6 +40,7 @@ struct bats_execution {
     const char *host;
     const char *command;
     const char *class; /* of a task of an open bag; NULL: what the bag says */
+    struct bats_need need; /* what it asked for */
     bool is_result;    /* false: the task goes on elsewhere or back to the bag,
                       * because */
     bool preempted;    /* we stopped it in the middle of its work, */

@@ -278,7 +278,7 @@ mkfifo hold
 sqlite3 h.db <hold >/dev/null 2>&1 &
 locker=$!
 exec 7>hold
-echo 'BEGIN EXCLUSIVE; CREATE TABLE locked (a);' >&7
+printf '%s\n' '.timeout 60000' 'BEGIN EXCLUSIVE; CREATE TABLE locked (a);' >&7
 locked() {
     sqlite3 h.db 'SELECT count(*) FROM kind' 2>&1 | grep -q locked
 }

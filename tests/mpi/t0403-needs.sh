@@ -254,7 +254,7 @@ ini '[run]; currency = SU' \
     '[cluster all]; ranks = 1-4; machine = node; charge = 1000; max = 2' \
     >clusters
 past='--clusters clusters --history past.db'
-SLURM_MEM_PER_NODE=500 bats 5 bag --history past.db --record past.bats
+SLURM_MEM_PER_NODE=500 bats 5 bag --history past.db --record past.bats --timeout 1h
 "$BATS_MPI" plan bag $past >plan
 "$BATS_MPI" tasks --sizes past.bats | awk '$2 == 7 && $3 == "400M" {
     print "; " $7 ($8 == "-" ? ":" : " with " $8 " % tried again:") }' >same
@@ -268,6 +268,14 @@ sed -i 's/400M/60M/' bag
 "$BATS_MPI" plan bag $past >plan
 expect 1 grep -q '^memory' plan
 ok 'plan: what asking for less memory would cost, by the history'
+enough=$("$BATS_MPI" tasks --sizes --json past.bats |
+    jq 'select(.asked_s == 3600) | .enough_s | ceil')
+grep -qx "time of a: 1h; ${enough}s, a twentieth more than the longest of 7 tasks" plan
+"$BATS_MPI" plan bag $past --timeout 1s >plan
+expect 1 grep -q '^time' plan
+"$BATS_MPI" plan bag $past --timeout 2h >plan
+grep -q '^time of a: 2h; [0-9]*s' plan
+ok 'plan: a shorter time limit, by the history'
 
 # ---- plans ----
 

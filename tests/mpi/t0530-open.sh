@@ -140,7 +140,7 @@ bats-mpi why needs.bats 2 | grep -qx 'it needs 1 core of a machine'
 [ "$(bats-mpi tasks needs.bats --csv | cut -d, -f 1,13-15 | xargs)" = \
     'task,asked_cores,asked_gpus,asked_kib 1,2,0,0 2,1,0,0 3,1,0,0' ]
 ok 'why and tasks know the needs of tasks that were added'
-sed 's/ /,"disk_mb":/; s/.*/{"submit":"true","properties":{"rule":"r","resources":{"mem_mb":&}}}/' \
+sed 's/ /,"disk_mb":/; s/.*/{"submit":"true","limit":"15m","properties":{"rule":"r","resources":{"mem_mb":&}}}/' \
     >requests <<'END'
 1000 1000
 9000 9000
@@ -148,11 +148,15 @@ sed 's/ /,"disk_mb":/; s/.*/{"submit":"true","properties":{"rule":"r","resources
 8000 50000
 8000 4000
 END
-SLURM_MEM_PER_NODE=16000 open_bag --record mb.bats -- \
+SLURM_MEM_PER_NODE=16000 open_bag --record mb.bats --history mb.db -- \
     sh -c 'bats-submit --stdin <requests'
 [ "$(sqlite3 mb.bats "SELECT group_concat(ifnull(json_extract(given, '$.memory'),
     'none'), ' ') FROM submission")" = 'none none none 8000M 8000M' ]
 ok 'the memory that Snakemake 7, 8 and 9 give by default is no request'
+[ "$(sql mb.db 'SELECT asked_kib, sum(tasks), name, limit_s FROM memory
+    JOIN kind ON kind.id = kind GROUP BY 1' | xargs)" = \
+    '0|3|r|900.0 8192000|2|r|900.0' ]
+ok 'the history has what each task asked for'
 rm -f go on.*
 cat >driver <<'END'
 bats-submit --cores 2 --class wide -- 'sleep 100'

@@ -329,8 +329,10 @@ TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)
                 &gather,
                 &(struct bats_past_size){sim, 800, 100 + i, 1, 4, 1000, 1, 8});
         }
-        bats_gather_size(&gather, &(struct bats_past_size){sim, 900, 100, 1, 4,
-                                                           1000, 1, 7});
+        bats_gather_size(&gather,
+                         &(struct bats_past_size){sim, 900, 100, 1, 4, 1000, 1,
+                                                  7, 'c' + 'a' - run[0],
+                                                  run[0] == 'b' ? 9 : 7});
         assert_int_equal(gather.n_sizes, 2);
         assert_int_equal(bats_store_add(store, run, 1700000000, &kinds, places,
                                         &gather, &err),
@@ -344,6 +346,8 @@ TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)
     assert_int_equal(past.sizes[0].tasks, 6);
     assert_near(past.sizes[0].seconds, 48, 1e-9);
     assert_int_equal(past.sizes[1].tasks, 3);
+    assert_near(past.sizes[1].most_s, 9, 1e-9); /* of the second bag */
+    assert_near(past.sizes[1].limit_s, 'a', 1e-9); /* of the last one */
     assert_int_equal(bats_store_forget(store, "sim", &err), 3);
     read_past();
     assert_int_equal(past.n_sizes, 0);
@@ -352,8 +356,11 @@ TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)
     /* A history of before has no such table. */
     sqlite3 *db;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    sqlite3_exec(db, "DROP TABLE memory; PRAGMA user_version = 2", NULL, NULL,
-                 NULL);
+    sqlite3_exec(db,
+                 "DROP TABLE memory; ALTER TABLE kind DROP COLUMN limit_s;"
+                 "ALTER TABLE kind DROP COLUMN most_s;"
+                 "PRAGMA user_version = 2",
+                 NULL, NULL, NULL);
     sqlite3_close(db);
     assert_int_equal(bats_store_open(path, false, &store, &err), 0);
     read_past();
