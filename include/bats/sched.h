@@ -146,6 +146,7 @@ struct bats_event {
     uint32_t task;     /* 0 .. n_tasks - 1 */
     bats_time runtime; /* DONE, FAILED: how long the task ran */
     bats_money amount; /* BILLED */
+    int64_t energy_j;  /* BILLED: that the job used, joules; 0: unknown */
     uint16_t category; /* ADDED */
     struct bats_need need; /* ADDED */
     struct bats_choice choice;

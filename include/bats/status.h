@@ -143,6 +143,7 @@ struct bats_cluster_status {
                              ones or the user's guess */
     double profitability; /* (T_m/T_i)(c_m/c_i), m the cheapest; 0: unknown */
     double utilisation;   /* time spent in tasks / paid slot time so far */
+    int64_t energy_j; /* that its jobs used, joules; 0: none was measured */
 };
 void bats_sched_cluster_status(const struct bats_sched *s, size_t cluster,
                                struct bats_cluster_status *status);

@@ -359,7 +359,7 @@ static const char *contradiction_of_machine(const struct state *s,
     case BATS_EVENT_ENDS:
     case BATS_EVENT_BILLED:
         return rest->asked && ev->runtime >= 0 && ev->runtime <= TIME_MAX &&
-                       ev->amount >= 0
+                       ev->amount >= 0 && ev->energy_j >= 0
                    ? NULL
                    : "no such job was asked for";
     default:
@@ -440,6 +440,7 @@ static int bill(struct state *s, const struct bats_event *ev,
                  ? 0
                  : outcome_of_loss(s, ev->machine, err);
     job_bill(s, ev->machine, ev->amount);
+    s->clusters[s->machines[ev->machine].cluster].energy_j += ev->energy_j;
     if (s->run.finish == BATS_FINISH_NOT_YET && !s->run.draining) {
         slots_rescan(s);
         assign_idle(s);

@@ -150,7 +150,8 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
         .done = c->done,
         .failed = c->failed,
         .mean_runtime = mean_of(c),
-        .is_guess = cluster_is_guess(c)};
+        .is_guess = cluster_is_guess(c),
+        .energy_j = c->energy_j};
     for (uint32_t i = 0; c->n_quarantined > 0 && i < c->n_machines; i++) {
         uint32_t id = s->members[c->first_machine + i];
         const struct machine *machine = &s->machines[id];

@@ -84,6 +84,7 @@ struct bats_platform {
     enum bats_billing_model billing;
     bats_time least; /* least time billed for an allocation */
     char currency[16];
+    double grams_per_kwh; /* CO2 of the energy there; 0: unknown */
 };
 
 /*

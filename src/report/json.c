@@ -36,7 +36,7 @@ json_t *bats_report_cluster(const struct bats_snapshot *s, size_t i)
 {
     const struct bats_platform *p = s->platform;
     const struct bats_cluster_status *k = &s->cluster[i];
-    return json_pack(
+    json_t *cluster = json_pack(
         "{s:o, s:o, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I,"
         " s:o, s:b, s:o, s:o}",
         "name", bats_json_text(p->clusters[i].name), "charge",
@@ -54,6 +54,8 @@ json_t *bats_report_cluster(const struct bats_snapshot *s, size_t i)
         k->profitability > 0 ? json_real(k->profitability) : json_null(),
         "utilisation",
         k->windows > 0 ? json_real(k->utilisation) : json_null());
+    bats_table_add_energy(cluster, k->energy_j, p->grams_per_kwh);
+    return cluster;
 }
 
 /* Stable names: they must never change. */

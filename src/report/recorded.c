@@ -1,6 +1,7 @@
 #include "report/recorded.h"
 #include "bats/lease.h"
 
+#include "report/table.h"
 #include "util/json.h"
 
 struct bats_lease_terms bats_recorded_terms(const json_t *options)
@@ -52,14 +53,16 @@ int bats_recorded_status(struct bats_view *view,
     if (rc < 0)
         return rc;
     add_expected(status, *options);
+    status->grams_per_kwh = json_number_value(json_object_get(
+        json_object_get(*options, "run"), "grams_per_kwh"));
     if (bats_recorded_terms(*options).lasts)
         share_out(status);
     return 0;
 }
 
-static json_t *cluster_json(const struct bats_view_cluster *c)
+static json_t *cluster_json(const struct bats_view_cluster *c, double grams)
 {
-    return json_pack(
+    json_t *cluster = json_pack(
         "{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f, s:f, s:b}", "name",
         bats_json_text(c->name), "charge", bats_json_money(c->charge),
         "machines", (json_int_t)c->machines, "held", (json_int_t)c->held,
@@ -69,12 +72,15 @@ static json_t *cluster_json(const struct bats_view_cluster *c)
         (double)c->mean_wall_us / 1e6, "mean_runtime_s",
         (double)c->mean_runtime / 1e6, "is_guess",
         c->mean_runtime > 0 && c->done == 0);
+    bats_table_add_energy(cluster, c->energy_j, grams);
+    return cluster;
 }
 
 json_t *bats_recorded_clusters(const struct bats_view_status *st)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < st->n_clusters; i++)
-        json_array_append_new(list, cluster_json(&st->clusters[i]));
+        json_array_append_new(
+            list, cluster_json(&st->clusters[i], st->grams_per_kwh));
     return list;
 }

@@ -92,6 +92,7 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
         {"mean time", "mean_runtime_s", BATS_FIGURE_GUESS, "is_guess", false},
         {"profit", "profitability", BATS_FIGURE_RATIO, "is_guess", false},
         {"in use", "in_use", BATS_FIGURE_PERCENT, NULL, false},
+        BATS_TABLE_ENERGY,
         {0},
     };
     struct bats_table t = {0};

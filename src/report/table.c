@@ -194,6 +194,17 @@ static bool is_used(const struct bats_column *c, const json_t *rows)
     return any;
 }
 
+void bats_table_add_energy(json_t *cluster, int64_t energy_j,
+                           double grams_per_kwh)
+{
+    double kwh = (double)energy_j / 3.6e6;
+    if (kwh > 0)
+        json_object_set_new(cluster, "energy_kwh", json_real(kwh));
+    if (kwh > 0 && grams_per_kwh > 0)
+        json_object_set_new(cluster, "co2_kg",
+                            json_real(kwh * grams_per_kwh / 1000));
+}
+
 void bats_table_fill(struct bats_table *t, const struct bats_column *columns,
                      const json_t *rows, size_t most)
 {

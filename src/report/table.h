@@ -79,6 +79,14 @@ struct bats_column {
     bool is_spare;     /* left out if no row has a value */
 };
 
+/* Adds the energy that a cluster's jobs used, if it was measured, and the CO2
+ * at so many grams per kWh (0: unknown). Two spare columns show them. */
+void bats_table_add_energy(json_t *cluster, int64_t energy_j,
+                           double grams_per_kwh);
+#define BATS_TABLE_ENERGY                                                     \
+    {"kWh", "energy_kwh", BATS_FIGURE_THREE, NULL, true},                     \
+        {"kg CO2", "co2_kg", BATS_FIGURE_THREE, NULL, true}
+
 /* Fills the table with its head and the first `most` rows of the array. */
 void bats_table_fill(struct bats_table *table,
                      const struct bats_column *columns, const json_t *rows,

@@ -177,7 +177,8 @@ struct bats_job_bill {
                        * change */
     int64_t end_s; /* since 1970; 0: it has not ended */
     int64_t seconds;
-    double rate; /* per hour */
+    double rate;      /* per hour */
+    int64_t energy_j; /* that its nodes used, joules; 0: not measured */
 };
 
 struct bats_job_partition {

@@ -40,6 +40,7 @@ struct job {
     bool is_forgotten; /* missed although ended jobs stay in the list */
     bool is_known;     /* to the accounting */
     bool is_back;      /* listed again after it was missed */
+    int64_t energy_j;  /* as the accounting says with the bill; 0: unknown */
     uint32_t number;   /* number of the job at its place; outlives the job */
 };
 
@@ -111,7 +112,10 @@ bool bats_queue_next(struct bats_queue *j, struct bats_queue_news *news)
 static void bill(struct bats_queue *j, uint32_t place, bats_money amount)
 {
     tell(j, &(struct bats_queue_news){
-                .type = BATS_QUEUE_BILLED, .place = place, .amount = amount});
+                .type = BATS_QUEUE_BILLED,
+                .place = place,
+                .amount = amount,
+                .energy_j = j->jobs[place].energy_j});
     j->jobs[place] = (struct job){.number = j->jobs[place].number};
     j->n--;
 }
@@ -486,6 +490,7 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
                 bats_job_is_billed(&b, j->o.name, j->jobs[i].is.id,
                                    j->jobs[i].is.submit_s)) {
                 j->jobs[i].is_known = true;
+                j->jobs[i].energy_j = b.energy_j;
                 if (bats_job_bill_is_final(&b, &j->jobs[i].is))
                     bill(j, i, bats_job_bill(b.rate, b.seconds));
                 break;

@@ -102,7 +102,7 @@ enum bats_queue_news_type {
     BATS_QUEUE_RUNS,   /* place, start_s, end_s, rate: first seen running, or
                         * its end has changed */
     BATS_QUEUE_ENDED,  /* place: it does not run, and never will again */
-    BATS_QUEUE_BILLED, /* place, amount: the place is free again */
+    BATS_QUEUE_BILLED, /* place, amount, energy_j: the place is free again */
     BATS_QUEUE_SAYS    /* a sentence */
 };
 
@@ -113,6 +113,7 @@ struct bats_queue_news {
     int64_t start_s, end_s;
     double rate; /* per hour; < 0: unknown */
     bats_money amount;
+    int64_t energy_j;     /* joules; 0: not measured */
     bool is_forgotten; /* ENDED: a list had shown the job, and the system does
                         * not know it any more */
     char sentence[256];

@@ -251,13 +251,15 @@ static bool read_bills(const char **at, struct bats_job_bill *bill)
     *at = line + length;
     text[STATE][strcspn(text[STATE], " ")] = '\0'; /* "CANCELLED by 0" */
     double rate = bats_slurm_amount(text[TRES], "billing");
+    double energy_j = bats_slurm_amount(text[TRES], "energy");
     *bill = (struct bats_job_bill){
         .submit_s = strtoll(text[SUBMIT], NULL, 10),
         .is_final = phase_of(text[STATE]) == BATS_JOB_ENDED &&
                     strtoll(text[END], NULL, 10) > 0,
         .end_s = strtoll(text[END], NULL, 10),
         .seconds = strtoll(text[ELAPSED], NULL, 10),
-        .rate = rate > 0 ? rate : 0};
+        .rate = rate > 0 ? rate : 0,
+        .energy_j = energy_j > 0 && energy_j < 1e15 ? (int64_t)energy_j : 0};
     snprintf(bill->id, BATS_JOB_ID, "%.63s", text[ID]);
     snprintf(bill->name, BATS_JOB_ID, "%.63s", text[NAME]);
     return true;

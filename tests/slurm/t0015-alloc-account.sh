@@ -1,6 +1,7 @@
 #!/bin/bash
 # Jobs bought within what is left of an account, billed by slurmdbd; and jobs
 # that Slurm gives less time than they ask for.
+export BED_ENERGY=1
 . "$TOP/tests/slurm/lib.sh"
 . "$TOP/tests/slurm/accounts.sh"
 . "$TOP/tests/slurm/alloc.sh"
@@ -114,4 +115,24 @@ ok 'three slots are billed as two whole cores'
 buys bag 12 --account open --max-jobs 1 -p slow --window 20s -b 0.1
 test "$(charged bag)" = 0.000000
 ok 'a partition that is free of charge does the bag'
+
+# A kWh, counted up by the task.
+joules='\200\356\066'
+echo "sleep 2; printf '$joules' |
+    dd of=$BED/cpu/0/msr bs=1 seek=1553 conv=notrunc 2>/dev/null" |
+    tr '\n' ' ' >hot
+if [ -d cpu ]; then
+    export BATS_GRAMS_PER_KWH=350
+    alloc hot --account open --max-jobs 1 -b 10 --json report
+    jobs hot AllocTRES | grep -q 'energy=3600000'
+    holds '.clusters[0] | .energy_kwh == 1 and .co2_kg == 0.35'
+    grep -qE '^fast .* 1 +0.35$' err
+    test "$(sql hot.bats 'SELECT energy_j FROM lease')" = 3600000
+    tells '^fast .* 1  *0.35$' status hot
+    verb report hot
+    grep -q '"energy_kwh":' hot.html
+    ok 'the bill has the energy that the accounting has measured for a job'
+else
+    skip 'the bill has the energy of a job' 'there is no /dev/cpu'
+fi
 done_testing

@@ -9,6 +9,10 @@
 # seconds later. Slurm makes them wait for as long as the credential of a step is
 # valid, two minutes; were that shorter, steps would fail on a loaded machine.
 #
+# BED_ENERGY, if it is set: Slurm measures energy, by a file in the place of the
+# processor's registers. Bytes 1553 to 1556 of $BED/cpu/0/msr, the low one first,
+# are the joules that each node has used; whoever runs there counts them up.
+#
 # COMMAND's exit code is the testbed's.
 
 bed=slurm
@@ -56,6 +60,19 @@ CONF
 # Two GPUs of fast1 and fast2 that are only names.
 mknod "$BED/gpu0" c 1 3 && mknod "$BED/gpu1" c 1 3
 echo "NodeName=fast[1-2] Name=gpu File=$BED/gpu[0-1]" >"$BED/gres.conf"
+
+if [ -n "${BED_ENERGY-}" ] && [ -d /dev/cpu ]; then
+    mkdir -p "$BED/cpu/0"
+    # 3 at 0x606: a unit is one joule.
+    { head -c 1542 /dev/zero; printf '\3'; head -c 64 /dev/zero; } \
+        >"$BED/cpu/0/msr"
+    for cpu in /sys/devices/system/cpu/cpu[1-9]*; do
+        ln -s 0 "$BED/cpu/${cpu##*cpu}"
+    done
+    mount --bind "$BED/cpu" /dev/cpu
+    sed -i 's|^\(JobAcctGatherType\).*|\1=jobacct_gather/linux|' "$SLURM_CONF"
+    echo AcctGatherEnergyType=acct_gather_energy/rapl >>"$SLURM_CONF"
+fi
 
 # Daemons keep no descriptor of ours: a pipe to prove would never close.
 dd if=/dev/urandom of="$BED/munge.key" bs=1024 count=1 2>/dev/null

@@ -208,9 +208,11 @@ TEST(a_job_is_submitted_and_billed_by_the_accounting)
     assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
     assert_int_equal(b->n[BATS_QUEUE_BILLED], 0);
     says("sacct", 0,
-         "17|COMPLETED|900|1009|9|billing=16,cpu=2,node=1|bats-test");
+         "17|COMPLETED|900|1009|9|billing=16,cpu=2,energy=400,node=1|"
+         "bats-test");
     pass(10 * SECONDS);
     billed(1, 40000);
+    assert_int_equal(b->last[BATS_QUEUE_BILLED].energy_j, 400);
     assert_int_equal(b->last[BATS_QUEUE_BILLED].place, 2);
     /* 9 * 16/3600 */
     assert_int_equal(bats_queue_count(b->queue), 0);

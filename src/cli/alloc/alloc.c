@@ -120,6 +120,8 @@ static void ask_all(struct bats_alloc *a, const char *record)
         check_budget(a);
     snprintf(a->platform.currency, sizeof a->platform.currency, "%s",
              a->system->currency);
+    const char *grams = getenv("BATS_GRAMS_PER_KWH");
+    a->platform.grams_per_kwh = grams != NULL ? strtod(grams, NULL) : 0;
 }
 
 static void take_over(struct bats_alloc *a)
@@ -214,6 +216,9 @@ int bats_alloc_note(const struct bats_alloc *a, json_t *settings,
                     struct bats_error *err)
 {
     int bad = json_object_set_new(settings, "jobs_name", json_string(a->name));
+    if (a->platform.grams_per_kwh > 0)
+        bad |= json_object_set_new(settings, "grams_per_kwh",
+                                   json_real(a->platform.grams_per_kwh));
     if (a->n_taken > 0)
         bad |= json_object_set_new(settings, "jobs_taken", list_taken(a));
     return bad == 0 ? 0 : bats_no_memory(err);

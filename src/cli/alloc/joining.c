@@ -260,7 +260,10 @@ static int settle(struct bats_alloc *a, uint32_t place, struct bats_error *err)
 {
     struct lane *lane = &a->lanes[place];
     struct bats_event event = {
-        .type = BATS_EVENT_BILLED, .machine = place, .amount = lane->bill};
+        .type = BATS_EVENT_BILLED,
+        .machine = place,
+        .amount = lane->bill,
+        .energy_j = lane->energy_j};
     *lane = (struct lane){.asked = false};
     return bats_joined_handle(a->joined, &event, err);
 }
@@ -281,6 +284,7 @@ static int take_news(struct bats_alloc *a, const struct bats_queue_news *news,
     case BATS_QUEUE_BILLED:
         lane->is_billed = true;
         lane->bill = news->amount;
+        lane->energy_j = news->energy_j;
         bats_alloc_keep_output(a, news->id);
         return 0;
     case BATS_QUEUE_SAYS:

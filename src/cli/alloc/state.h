@@ -49,6 +49,7 @@ struct lane {
     int64_t ends_us;   /* that end, monotonic */
     bool is_billed;    /* billed, but not parted yet */
     bats_money bill;
+    int64_t energy_j;
 };
 
 struct bats_alloc {

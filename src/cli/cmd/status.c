@@ -59,6 +59,7 @@ static void print_clusters(const struct bats_view_status *st)
         {"done", "done", BATS_FIGURE_TEXT, NULL, false},
         {"failed", "failed", BATS_FIGURE_TEXT, NULL, false},
         {"mean", "mean_runtime_s", BATS_FIGURE_GUESS, "is_guess", false},
+        BATS_TABLE_ENERGY,
         {0},
     };
     struct bats_table table = {.n_rows = 0};

@@ -175,6 +175,7 @@ struct cluster {
                      phase */
     int64_t windows;
     bats_money used;  /* charged for use, by age or for jobs */
+    int64_t energy_j; /* that its jobs used, as far as it was measured */
     uint32_t n_asked; /* queued jobs */
     uint32_t n_began; /* jobs that began */
     double waited;    /* total wait of these, microseconds */

@@ -125,13 +125,16 @@ static const char session_sql[] =
 static const struct bats_db_column cluster_columns[] = {
     C(name),   C(charge),       C(machines),     C(held),
     C(lost),   C(windows),      C(charged),      C(done),
-    C(failed), C(mean_wall_us), C(mean_runtime), {0}};
+    C(failed), C(mean_wall_us), C(mean_runtime), C(energy_j), {0}};
 #undef C
 
 static const char clusters_sql[] =
     "SELECT name, charge, machines, held, lost, windows, n.charged, done,"
     " failed, wall_us / max(done + failed, 1),"
-    " runtime_us / max(done + failed, 1)"
+    " runtime_us / max(done + failed, 1), (SELECT sum(energy_j) FROM lease l"
+    "  JOIN machine m ON m.session = l.session AND m.id = l.machine"
+    "  JOIN cluster k ON k.session = m.session AND k.id = m.cluster"
+    "  WHERE energy_j NOT NULL AND k.name = c.name)"
     " FROM cluster c LEFT JOIN cluster_now n ON n.session = c.session AND"
     " n.cluster = c.id WHERE c.session = (SELECT max(id) FROM session)"
     " ORDER BY c.id";

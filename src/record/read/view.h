@@ -49,6 +49,7 @@ struct bats_view_cluster {
     int64_t failed;
     int64_t mean_wall_us;   /* of tasks that ended; 0: none */
     bats_time mean_runtime; /* in virtual time */
+    int64_t energy_j;       /* that its jobs used; 0: not measured */
 };
 
 struct bats_view_status {
@@ -76,6 +77,7 @@ struct bats_view_status {
     bats_money held;    /* for possible further charges; 0 unless live */
     bool ending;        /* the run is ending and starts no more tasks */
     bool choosing;      /* the run waits for the choice of a schedule */
+    double grams_per_kwh; /* of CO2, at the site; 0: unknown */
     size_t n_clusters;
     struct bats_view_cluster clusters[BATS_CLUSTERS_MAX];
 };

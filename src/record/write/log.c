@@ -73,6 +73,9 @@ static int put_event(struct bats_record *r, bats_time now,
         rc = put_state(r, now, e->machine, "waiting", err);
     else if (rc == 0 && e->type == BATS_EVENT_LOST)
         rc = put_state(r, now, e->machine, "lost", err);
+    else if (rc == 0 && e->type == BATS_EVENT_BILLED && e->energy_j > 0)
+        rc = PUT("UPDATE lease SET energy_j = ? WHERE id = ?", I(e->energy_j),
+                 I(r->now.leases_before + r->now.machines[e->machine].lease));
     return rc;
 }
 
@@ -202,7 +205,7 @@ static int put_lease(struct bats_record *r, const struct bats_now_lease *told,
                      " iif(?4 = 'job', coalesce(?6, (SELECT"
                      "  json_extract(options, '$.run.jobs_taken.\"' || ?3 ||"
                      "  '\"') FROM session WHERE id = ?2)), NULL),"
-                     " ?, ?, ?, ?, ?, ?, ?, ?)"
+                     " ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
                      " ON CONFLICT (id) DO UPDATE SET (state, length_us,"
                      "  asked_us, begun_us, until_us, ended_us, charged, held,"
                      "  if_killed) = (excluded.state, excluded.length_us,"

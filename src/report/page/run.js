@@ -381,6 +381,7 @@ function writeDecisions() {
 function writeMachines() {
     const use = name => data.machines.find(m => m.name === name) ??
         { paid: 0 };
+    const three = x => String(+x.toPrecision(3));
     drawMachines(section("Machines", "machines"));
     table(main, "Clusters", [["cluster", "name"], ["charge", "charge"],
         ["machines", "machines"], ["windows", "windows"],
@@ -390,6 +391,8 @@ function writeMachines() {
             use(c.name).paid) : null, percent],
         ["idle slot-h", c => use(c.name).paid > 0 ? Math.max(0,
             use(c.name).paid - use(c.name).used) / 3600 : null, fixed(1)],
+        ["kWh", "energy_kwh", three, "spare"],
+        ["kg CO2", "co2_kg", three, "spare"],
     ], data.status.clusters);
     if (data.status.workflows)
         table(main, "Workflows", [["<workflow", "name"],
