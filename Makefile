@@ -32,10 +32,10 @@ GNUTLS := $(if $(filter yes,$(call have,gnutls) $(call have,gnutls/gnutls)),yes,
 # ended. (At a load of 50 some need ten minutes.)
 TESTS = $(LONG_TESTS) $(SHORT_TESTS)
 TEST_TIMEOUT = 1500
-# So many run side by side. Together they wait for nine seconds in ten, most of
+# So many run side by side. They wait for more than nine seconds in ten, most of
 # all those that begin first: batch systems look every few seconds.
 JOBS := $(shell nproc)
-TEST_JOBS := $(shell echo $$((8 * $(JOBS))))
+TEST_JOBS := $(shell echo $$((12 * $(JOBS))))
 # Each fuzzer runs for so long.
 FUZZ_SECONDS = 30
 
@@ -136,31 +136,10 @@ UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
 	slurm gridengine fault mpi build cli sim)))
-# Those that take longest begin first: none is left to run alone at the end.
-# Four that compute are among them.
-LONG_TESTS = $(addprefix tests/,gridengine/t0003-alloc-faults.sh \
-	gridengine/t0004-alloc-kills.sh \
-	slurm/t0014-alloc-faults.sh slurm/t0019-leases.sh slurm/t0008-account.sh \
-	slurm/t0020-leases-cut.sh slurm/t0005-supervise.sh fault/t0301-soak.sh \
-	gridengine/t0001-jobs.sh) \
-	$(B)/tests/test_sched_property $(B)/tests/test_record_crash \
-	$(addprefix tests/,fault/t0201-resume.sh cli/t0701-report.sh \
-	slurm/t0012-alloc.sh slurm/t0017-expert.sh slurm/t0015-alloc-account.sh \
-	fault/t0103-lost-worker.sh cli/t0002-sweeps.sh \
-	slurm/t0026-alloc-open.sh slurm/t0027-arrays.sh slurm/t0010-jobs-end.sh \
-	slurm/t0003-clusters.sh cli/t0004-parallel.sh gridengine/t0002-alloc.sh \
-	mpi/t0532-snakemake.sh) \
-	$(B)/tests/test_disk $(B)/tests/test_record_recover \
-	$(addprefix tests/,mpi/t0004-jobs.sh fault/t0001-signals.sh \
-	fault/t0104-hosts.sh mpi/t0301-output.sh build/t0001-layers.sh \
-	mpi/t0001-run.sh mpi/t0530-open.sh \
-	fault/t0202-verify.sh fault/t0102-time-limit.sh fault/t0204-full-disk.sh \
-	mpi/t0604-worker-jobs.sh slurm/t0009-end.sh slurm/t0000-testbed.sh \
-	slurm/t0001-srun.sh slurm/t0002-jobscripts.sh build/t0003-site.sh \
-	slurm/t0021-needs-jobs.sh fault/t0101-failures.sh cli/t0601-readme.sh \
-	cli/t0801-history.sh mpi/t0605-door.sh mpi/t0506-expert.sh \
-	mpi/t0403-needs.sh mpi/t0510-reclaimed.sh mpi/t0531-python.sh) \
-	$(addprefix $(B)/tests/,test_sim_budget test_record_now)
+# Those that take longest begin first: none is left to run alone at the end. The
+# file says how many seconds they took (see `make test-order`).
+LONG_TESTS = $(filter $(SCRIPT_TESTS) $(UNIT_TESTS), \
+	$(patsubst tests/unit/%.c,$(B)/tests/%,$(shell cat tests/order)))
 # Of the others, scripts and programs take turns: scripts mostly wait.
 SHORT_TESTS = $(subst +, ,$(join \
 	$(addsuffix +,$(filter-out $(LONG_TESTS),$(SCRIPT_TESTS))), \
@@ -242,8 +221,8 @@ PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: deb installcheck soak all programs demo demo-workflow check check-layers unit-tests tests asan fuzz \
-	fuzzers coverage bench bench-quick bench-programs test-programs \
+.PHONY: deb installcheck soak all programs demo demo-workflow check check-layers unit-tests tests test-order asan \
+	fuzz fuzzers coverage bench bench-quick bench-programs test-programs \
 	slurm-shell install format clean help FORCE
 
 all:
@@ -396,7 +375,7 @@ demo-workflow:
 # run make, too, and must not be promised the processes of this one.
 check:
 	@$(PACKAGES) install build test
-	$(Q)$(MAKE) $(PARALLEL) check-layers test-programs $(EARLY)
+	$(Q)$(MAKE) $(PARALLEL) check-layers test-programs
 	$(Q)$(MAKE) tests
 
 check-layers: $(LIB_OBJ) $(REST_OBJ)
@@ -404,23 +383,30 @@ check-layers: $(LIB_OBJ) $(REST_OBJ)
 
 TEST_ENV = TOP=$(CURDIR) B=$(abspath $(B)) BATS_MPI=$(abspath $(PROGRAM)) \
 	CC='$(CC)' MPICC='$(MPICC)' CMOCKA_MESSAGE_OUTPUT=TAP \
-	EARLY='$(EARLY)' BATS_HISTORY=
+	BATS_HISTORY=
 
 unit-tests: $(filter $(UNIT_TESTS),$(TESTS))
-EARLY = $(filter $(LONG_TESTS),$(filter $(UNIT_TESTS),$(TESTS)))
 
 # The scripts run applications and write the bag of the thesis, too.
 test-programs: programs $(APPS) $(B)/bench/das/bag
 
 # Most unit tests are built while scripts wait: one.sh waits for the lock before
 # it runs those, or what runs make.
-tests: test-programs $(EARLY)
+tests: test-programs
 	$(Q)exec 7>$(B)/building; flock 7; \
 	$(MAKE) $(PARALLEL) unit-tests >/dev/null & exec 7>&-; \
 	$(TEST_ENV) prove -f --timer -j $(TEST_JOBS) \
+		--state=save --statefile=$(B)/times \
 		--exec 'sh tests/one.sh $(TEST_TIMEOUT)' $(TESTS) \
 		</dev/null 9>&2; \
 	code=$$?; wait $$! || code=$$?; exit $$code
+
+# The tests that took ten seconds or more when they last ran.
+test-order:
+	@awk '/^  [^ ]+:$$/ { sub(/:/, ""); test = $$1 } \
+		/^ *elapsed: / && $$2 >= 10 { printf "%.0f %s\n", $$2, test }' \
+		$(B)/times | sed -E 's,$(B)/tests/(test_.*),tests/unit/\1.c,' | \
+		sort -rn >tests/order
 
 # A shell in the Slurm cluster that the tests use; it goes with the shell.
 slurm-shell: $(PROGRAM)

@@ -4,8 +4,7 @@
 # standard error goes around prove, to 9: after a line there, prove would wait
 # for one on standard output before it looked at another test. The end of its
 # own pipe is kept, as 8, for prove would wait after the end of that, too.
-case " $EARLY $2" in
-*" $2 "*) ;;
+case $2 in
 */tests/test_* | */tests/fuzz_* | *tests/build/* | */t0000-testbed.sh | */t0601-readme.sh)
     flock -s "$B/building" true ;;
 esac
