@@ -131,7 +131,9 @@ struct view {
     struct plain plain[SAMPLE];      /* of the examined machines */
 };
 
+/* Only classes whose bit is set count: few are used. */
 struct tally {
+    uint64_t used[CLASSES / 64];
     double worth[CLASSES], cost[CLASSES];
 };
 
@@ -196,6 +198,10 @@ static inline void count(const struct view *v, struct tally *t, uint32_t type,
     double charge = n * v->p->types[type].charge;
     for (int i = 0; i < n_steps && v->is_paid[type]; i++) {
         int class = class_of(v, type, &steps[i]);
+        uint64_t *used = &t->used[class / 64], bit = UINT64_C(1) << class % 64;
+        if ((*used & bit) == 0)
+            t->worth[class] = t->cost[class] = 0;
+        *used |= bit;
         t->worth[class] += n * steps[i].worth;
         t->cost[class] += (double)steps[i].windows * charge;
     }
@@ -245,7 +251,7 @@ static double tally_held(const struct view *v, double end, struct tally *t)
     const struct bats_windows_problem *p = v->p;
     struct step steps[3];
     double done = 0, paid;
-    *t = (struct tally){{0}, {0}};
+    memset(t->used, 0, sizeof t->used);
     for (uint32_t i = 0, k = 0; k < p->n_machines; i++, k += v->stride) {
         double n = smaller(v->stride, p->n_machines - k);
         int n_steps = steps_of(v, i, end, &paid, steps);
@@ -277,7 +283,9 @@ static struct selection choose(const struct tally *t, double done,
 {
     struct selection s = {.done = done, .last = CLASSES};
     for (int i = CLASSES - 1; i >= 0 && s.done < want; i--) {
-        if (t->worth[i] <= 0)
+        uint64_t at_most = t->used[i / 64] << (63 - i % 64);
+        i -= at_most > 0 ? __builtin_clzll(at_most) : i % 64;
+        if (at_most == 0 || t->worth[i] <= 0)
             continue;
         if (t->cost[i] > 0 && budget <= 0)
             break; /* only the first class is free */

@@ -11,6 +11,7 @@
 #include "bats/status.h"
 #include "input/bagfile.h"
 #include "util/hash.h"
+#include "util/larger.h"
 
 /* Independent streams of random numbers of a repeat. */
 enum { STREAM_NOISE, STREAM_LOSS, STREAM_TOLD };
@@ -123,7 +124,7 @@ static int observe(struct bats_world *w, struct bats_error *err)
 /* The driver may round a runtime by up to half a microsecond. */
 static double shortest(double work, double speed)
 {
-    return fmax(work - 0.5 * speed, 0);
+    return larger(work - 0.5 * speed, 0);
 }
 
 static int sort_graph(struct bats_world *w, struct bats_error *err)
@@ -196,12 +197,12 @@ static void sum_up(struct bats_world *w)
     for (uint32_t t = 0; t < s->n_tasks; t++) {
         double least = INFINITY;
         for (size_t i = 0; i < p->n_clusters; i++) {
-            double work =
-                shortest((double)w->work[t] *
-                             bats_draw_noise(w->noise_seed, t, 0, s->noise[i]),
-                         p->speed[i]);
-            least = fmin(least, work);
-            w->types[i].longest = fmax(w->types[i].longest, work);
+            double work = (double)w->work[t];
+            if (w->has_noise)
+                work *= bats_draw_noise(w->noise_seed, t, 0, s->noise[i]);
+            work = shortest(work, p->speed[i]);
+            least = smaller(least, work);
+            w->types[i].longest = larger(w->types[i].longest, work);
         }
         w->problem.work += least;
         for (int k = 0; sums && k < 3; k++)

@@ -43,7 +43,8 @@ struct sampling {
     /* choice.c: */
     enum bats_plans plans;
     double confidence;
-    struct bats_cluster clusters[BATS_CLUSTERS_MAX]; /* for the estimator */
+    struct bats_cluster *clusters; /* for the estimator; NULL without a
+                                      phase */
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
     double slots[BATS_CLUSTERS_MAX];
     struct bats_paid paid[BATS_CLUSTERS_MAX];

@@ -255,7 +255,8 @@ static int init(void *self, const struct state *s,
     if (!o->sampling.on)
         return 0;
     p->is_open = calloc(o->n_tasks, sizeof *p->is_open);
-    if (!p->is_open)
+    p->clusters = calloc(s->n_clusters, sizeof *p->clusters);
+    if (!p->is_open || !p->clusters)
         return bats_no_memory(err);
     p->workers = o->sampling.workers;
     /* At most half of a small bag. */
@@ -280,6 +281,7 @@ static void release(void *self)
     struct sampling *p = self;
     free(p->observations);
     free(p->is_open);
+    free(p->clusters);
 }
 
 static uint32_t lacks(const struct sampling *p, const struct state *s,

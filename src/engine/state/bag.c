@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
 static void free_groups(struct bats_bag_group *groups, uint32_t n)
@@ -37,15 +36,21 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
         bats_bag_release(bag);
         return bats_no_memory(err);
     }
+    gsl_rng_set(rng, (unsigned long)seed);
     for (uint32_t i = 0; i < n; i++) {
         bag->index[i] = i;
         order[i].i = i;
     }
-    gsl_rng_set(rng, (unsigned long)seed);
-    gsl_ran_shuffle(rng, bag->index, n, sizeof *bag->index);
+    for (uint32_t i = n; i > 1;) { /* gsl_ran_shuffle, without its calls */
+        uint32_t j = (uint32_t)gsl_rng_uniform_int(rng, i--);
+        uint32_t number = bag->index[j];
+        bag->index[j] = bag->index[i];
+        bag->index[i] = number;
+        bag->position[number].i = i;
+    }
+    if (n > 0)
+        bag->position[bag->index[0]].i = 0;
     gsl_rng_free(rng);
-    for (uint32_t i = 0; i < n; i++)
-        bag->position[bag->index[i]].i = i;
     return 0;
 }
 

@@ -323,17 +323,13 @@ int state_init(struct state *s, const struct bats_sched_options *o,
                const struct lease_kind *lease, bool gives_up,
                struct bats_error *err)
 {
-    *s = (struct state){.policy = s->policy,
-                        .tail = s->tail,
-                        .order = s->order,
-                        .known = {.tops_up = o->earlier.tops_up},
-                        .money = {.terms = lease->terms,
-                                  .lease = lease,
-                                  .earlier_charged = o->earlier.charged},
-                        .run = run_of(o, lease->terms, gives_up),
-                        .n_clusters = o->n_clusters,
-                        .n_machines = o->n_machines,
-                        .n_absent = o->n_machines};
+    s->known.tops_up = o->earlier.tops_up;
+    s->money.terms = lease->terms;
+    s->money.lease = lease;
+    s->money.earlier_charged = o->earlier.charged;
+    s->run = run_of(o, lease->terms, gives_up);
+    s->n_clusters = o->n_clusters;
+    s->n_machines = s->n_absent = o->n_machines;
     for (size_t c = 0; c < o->n_clusters; c++)
         s->idle.of[c] = (struct idle_list){NO_SLOT, NO_SLOT};
     set_up_money(s, o);
