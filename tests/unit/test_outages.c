@@ -28,11 +28,6 @@ static void begin(void)
     join();
 }
 
-static void fail_on(bats_time now, uint32_t machine)
-{
-    end(now, machine, BATS_EVENT_FAILED, BATS_SECOND);
-}
-
 static struct bats_cluster_status status(void)
 {
     struct bats_cluster_status c;
@@ -40,115 +35,18 @@ static struct bats_cluster_status status(void)
     return c;
 }
 
-static bool works(uint32_t machine)
-{
-    return p->runs[machine] != BATS_NO_TASK;
-}
-
 /* The other machine has ended a task well, and BAD fails at once until it gets
  * no more. */
 static void send_to_quarantine(void)
 {
     begin();
-    done(0, 0, BATS_SECOND);
-    for (int i = 0; i < FAILURES; i++) {
-        assert_true(works(BAD));
-        fail_on(0, BAD);
-    }
-    assert_false(works(BAD));
-    assert_int_equal(status().machines_quarantined, 1);
+    steps("0 done 0 1s; 0 fails 1 1s: run 1; 0 fails 1 1s: run 1;"
+          "0 fails 1 1s: run 1; 0 fails 1 1s: run 1;"
+          "0 fails 1 1s: quarantine 1");
     assert_int_equal(status().machines_now, 2);
     assert_int_equal(status().machines_out, 1);
-}
-
-TEST(a_running_task_is_no_success)
-{
-    begin(); /* and the other one runs its first task all the time */
-    for (int i = 1; i < 4 * FAILURES; i++) {
-        fail_on(MINUTES(i), BAD);
-        assert_true(works(BAD));
-    }
-    assert_int_equal(status().machines_quarantined, 0);
-    /* Only what has ended well says that it is the machine. */
-    done(MINUTES(60), 0, MINUTES(60));
-    fail_on(MINUTES(60), BAD);
-    assert_false(works(BAD));
-}
-
-TEST(a_machine_gets_another_chance_after_a_while)
-{
-    send_to_quarantine();
     assert_int_equal(bats_sched_wakeup(p->s), MINUTES(5));
-    tick(MINUTES(5));
-    assert_true(works(BAD));
-    assert_int_equal(status().machines_quarantined, 0);
-    assert_int_equal(status().machines_out, 0);
-    done(MINUTES(6), BAD, MINUTES(1));
-    for (int i = 0; i < FAILURES - 1;
-         i++) { /* it has to fail as often again */
-        assert_true(works(BAD));
-        fail_on(MINUTES(6), BAD);
-    }
-    assert_true(works(BAD));
 }
-
-/* One task at a time, and each quarantine is twice as long, the fifth for
- * good. */
-TEST(who_fails_again_waits_longer)
-{
-    bats_time now = 0;
-    send_to_quarantine();
-    for (int minutes = 5; minutes <= 40; minutes *= 2) {
-        tick(now + MINUTES(minutes) - 1);
-        assert_false(works(BAD));
-        now += MINUTES(minutes);
-        tick(now);
-        assert_true(works(BAD));
-        fail_on(now, BAD);
-        assert_false(works(BAD));
-    }
-    tick(now + 50 * BATS_HOUR);
-    assert_false(works(BAD));
-    assert_int_equal(status().machines_quarantined, 1);
-}
-
-TEST(who_is_left_alone_gets_its_chances_at_once)
-{
-    send_to_quarantine();
-    lose(MINUTES(1), 0);
-    for (int i = 0; i < 4; i++) {
-        assert_true(works(BAD));
-        assert_int_equal(p->finish, BATS_FINISH_NOT_YET);
-        fail_on(MINUTES(1), BAD);
-    }
-    assert_int_equal(p->finish, BATS_FINISH_NO_MACHINES);
-}
-
-/* It is about to be taken away: what it would do then is nobody's. */
-TEST(what_is_reclaimed_gets_no_chance)
-{
-    send_to_quarantine();
-    tell(MINUTES(1), (struct bats_event){.type = BATS_EVENT_NOTICE,
-                                         .machine = BAD,
-                                         .runtime = BATS_HOUR});
-    tick(MINUTES(5));
-    assert_false(works(BAD));
-    lose(MINUTES(6), BAD);
-    assert_int_equal(status().machines_quarantined, 0);
-    assert_int_equal(status().machines_lost, 1);
-}
-
-/* A machine that will be reclaimed, and has not failed, is in no
- * quarantine. */
-TEST(what_is_retired_is_out_and_in_no_quarantine)
-{
-    begin();
-    happen(0, BATS_EVENT_RETIRED, BAD);
-    assert_int_equal(status().machines_quarantined, 0);
-    assert_int_equal(status().machines_out, 1);
-}
-
-/* ---- machines that get no more tasks ---- */
 
 /* Two jobs were asked for by an earlier session. */
 static void begin_jobs(void)
@@ -162,51 +60,72 @@ static void begin_jobs(void)
     tick(0);
 }
 
-TEST(what_runs_may_end_and_nothing_new_comes)
+static const struct {
+    const char *what;
+    void (*before)(void);
+    const char *steps;
+    uint32_t quarantined, out, lost; /* machines, in the end */
+} rows[] = {
+    /* It has to fail as often again. */
+    {"a machine gets another chance after a while", send_to_quarantine,
+     "5m tick: readmit 1, run 1; 6m done 1: run 1; 6m fails 1 1s: run 1;"
+     "6m fails 1 1s: run 1; 6m fails 1 1s: run 1; 6m fails 1 1s: run 1",
+     0, 0, 0},
+    /* One task at a time, and each quarantine is twice as long, the fifth for
+     * good. */
+    {"who fails again waits longer", send_to_quarantine,
+     "4m59s tick:; 5m tick: readmit 1, run 1; 5m fails 1 1s: quarantine 1;"
+     "14m59s tick:; 15m tick: readmit 1, run 1; 15m fails 1 1s: quarantine 1;"
+     "34m59s tick:; 35m tick: readmit 1, run 1; 35m fails 1 1s: quarantine 1;"
+     "74m59s tick:; 75m tick: readmit 1, run 1; 75m fails 1 1s: quarantine 1;"
+     "51h tick:",
+     1, 1, 0},
+    {"who is left alone gets its chances at once", send_to_quarantine,
+     "1m lost 0: lose 0, readmit 1, run 1; 1m fails 1 1s: quarantine 1, readmit 1, run 1; 1m fails 1 1s: quarantine 1, readmit 1, run 1;"
+     "1m fails 1 1s: quarantine 1, readmit 1, run 1; 1m fails 1 1s: quarantine 1, finish",
+     1, 1, 1},
+    /* It is about to be taken away: what it would do then is nobody's. */
+    {"what is reclaimed gets no chance", send_to_quarantine,
+     "1m notice 1 1h; 5m tick:; 6m lost 1", 0, 0, 1},
+    /* A machine that will be reclaimed, and has not failed, is in no
+     * quarantine. */
+    {"what is retired is out and in no quarantine", begin, "0 retire 1:", 0, 1,
+     0},
+    {"a machine that is no job ends its last task", begin,
+     "0 retire 0:; 0 done 0 1s:; 0 done 1 1s: run 1; 0 lost 0", 0, 0, 1},
+    /* To be told so once is enough. On the other one tasks do begin. */
+    {"what runs on a job may end and nothing new comes", begin_jobs,
+     "0 joins 0: run 0; 0 retire 0:; 0 retire 0:; 0 done 0 1s: park 0;"
+     "0 joins 1: run 1",
+     0, 0, 0},
+    {"the next job may have tasks again", begin_jobs,
+     "0 joins 0: run 0; 0 retire 0:; 0 lost 0: lose 0; 0 bill 0: acquire 0;"
+     "0 joins 0: run 0",
+     0, 0, 0},
+    {"a job that waits is not retired", begin_jobs,
+     "0 retire 1:; 0 joins 1: run 1", 0, 0, 0}};
+
+TEST(machines_get_tasks_as_the_rows_say)
 {
-    begin_jobs();
-    happen(0, BATS_EVENT_JOINED, 0);
-    happen(0, BATS_EVENT_RETIRED, 0);
-    happen(0, BATS_EVENT_RETIRED, 0); /* once is enough */
-    assert_int_equal(p->parks[0], 0); /* its task goes on */
-    done(0, 0, 7);
-    assert_false(works(0));
-    assert_int_equal(p->parks[0], 1);
-    happen(0, BATS_EVENT_JOINED, 1);
-    assert_true(works(1)); /* there tasks do begin */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("# %s\n", rows[i].what);
+        rows[i].before();
+        steps("%s", rows[i].steps);
+        assert_int_equal(status().machines_quarantined, rows[i].quarantined);
+        assert_int_equal(status().machines_out, rows[i].out);
+        assert_int_equal(status().machines_lost, rows[i].lost);
+    }
 }
 
-TEST(the_next_job_may_have_tasks_again)
+TEST(a_running_task_is_no_success)
 {
-    begin_jobs();
-    happen(0, BATS_EVENT_JOINED, 0);
-    happen(0, BATS_EVENT_RETIRED, 0);
-    lose(0, 0);
-    happen(0, BATS_EVENT_BILLED, 0);
-    assert_int_equal(p->acquired, 1);
-    happen(0, BATS_EVENT_JOINED, 0);
-    assert_true(works(0));
-}
-
-TEST(a_job_that_waits_is_not_retired)
-{
-    begin_jobs();
-    struct bats_event none = {.type = BATS_EVENT_RETIRED, .machine = 2};
-    assert_int_equal(bats_sched_handle(p->s, 0, &none, &err), BATS_ESTATE);
-    happen(0, BATS_EVENT_RETIRED, 1);
-    happen(0, BATS_EVENT_JOINED, 1);
-    assert_true(works(1));
-}
-
-TEST(a_machine_that_is_no_job_ends_its_last_task)
-{
-    begin();
-    happen(0, BATS_EVENT_RETIRED, 0);
-    done(0, 0, 7);
-    assert_false(works(0));
-    done(0, 1, 7);
-    assert_true(works(1));
-    lose(0, 0);
+    begin(); /* and the other one runs its first task all the time */
+    for (int i = 1; i < 4 * FAILURES; i++) {
+        end(MINUTES(i), BAD, BATS_EVENT_FAILED, BATS_SECOND);
+        assert_string_equal(p->answer, "run 1");
+    }
+    /* Only what has ended well says that it is the machine. */
+    steps("60m done 0; 60m fails 1 1s: quarantine 1");
 }
 
 /* ---- tasks that machines run already as they join, begun earlier ---- */
@@ -224,19 +143,10 @@ static void begin_found(struct bats_sched_options o)
     assert_ok(create(&err));
 }
 
-static void find(uint32_t machine, uint32_t task)
-{
-    tell(0, (struct bats_event){
-                .type = BATS_EVENT_FOUND, .machine = machine, .task = task});
-}
-
 /* It joins with that task. */
 static void bring(uint32_t machine, uint32_t task)
 {
-    happen(0, BATS_EVENT_HOLD, 0);
-    happen(0, BATS_EVENT_JOINED, machine);
-    find(machine, task);
-    happen(0, BATS_EVENT_GO, 0);
+    steps("0 hold; 0 joins %u; 0 finds %u %u; 0 go", machine, machine, task);
 }
 
 static bool runs(uint32_t machine, uint32_t task)
@@ -266,17 +176,11 @@ TEST(a_task_that_is_found_runs_where_it_is)
 TEST(results_that_are_found_leave_room_for_more)
 {
     begin_found((struct bats_sched_options){0});
-    happen(0, BATS_EVENT_HOLD, 0);
-    happen(0, BATS_EVENT_JOINED, 0);
-    for (uint32_t task = 0; task < TASKS - 1; task++) {
-        find(0, task);
-        done(0, 0, 7);
-    }
-    assert_int_equal(p->n_run, TASKS - 1);
-    happen(0, BATS_EVENT_GO, 0);
+    steps("0 hold; 0 joins 0; 0 finds 0 0: charge 0, acquire 0, run 0;"
+          "0 done 0 1s:; 0 finds 0 1: run 0; 0 done 0 1s:; 0 finds 0 2: run 0;"
+          "0 done 0 1s:; 0 go: run 0");
     assert_true(runs(0, TASKS - 1));
-    done(0, 0, 7);
-    assert_int_equal(p->finish, BATS_FINISH_ALL_DONE);
+    steps("0 done 0 1s: finish");
     assert_int_equal(p->charged, BATS_UNIT);
 }
 
@@ -313,9 +217,7 @@ TEST(where_tasks_wait_what_was_begun_later_makes_room)
     uint32_t task = p->runs[0];
     bring(1, task);
     assert_true(runs(1, task) && is_cancelled(0, task));
-    end(0, 0, BATS_EVENT_PREEMPTED, 0);
-    assert_int_equal(p->n_run, 3);
-    done(0, 1, 7);
+    steps("0 stopped 0: run 0; 0 done 1 1s: run 1");
     assert_true(bats_sched_has_result(p->s, task));
 }
 
@@ -331,27 +233,21 @@ TEST(one_that_must_not_run_twice_does_not)
 TEST(a_machine_that_cannot_be_paid_runs_nothing)
 {
     begin_found((struct bats_sched_options){.budget = 1});
-    happen(0, BATS_EVENT_HOLD, 0);
-    happen(0, BATS_EVENT_JOINED, 0);
-    find(0, 2);
-    assert_false(runs(0, 2));
-    assert_int_equal(p->n_run, 0);
+    steps("0 hold; 0 joins 0; 0 finds 0 2:");
 }
 
 TEST(what_cannot_be_there_is_refused)
 {
     static const struct bats_event wrong[] = {
+        {.type = BATS_EVENT_RETIRED, .machine = 2},
         {.type = BATS_EVENT_FOUND, .machine = 2},
         {.type = BATS_EVENT_FOUND, .task = TASKS}};
     begin_found((struct bats_sched_options){0});
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         assert_int_equal(bats_sched_handle(p->s, 0, &wrong[i], &err),
                          BATS_ESTATE);
-    find(0, 0); /* it is absent */
-    assert_int_equal(p->n_run, 0);
-    happen(0, BATS_EVENT_JOINED, 0);
-    find(0, 0); /* it is busy */
-    assert_int_equal(p->n_run, 1);
+    /* It is absent, and then it is busy. */
+    steps("0 finds 0 0:; 0 joins 0; 0 finds 0 0:");
 }
 
 TEST_MAIN(NULL, NULL)

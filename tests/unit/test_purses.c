@@ -42,12 +42,6 @@ static void prepare(uint32_t n_machines, bats_money first, bats_money second)
         p->machines[i] = (struct bats_machine_spec){0, 1};
 }
 
-/* The task of machine 0, which was told to, has stopped. */
-static void stopped(bats_time now)
-{
-    end(now, 0, BATS_EVENT_PREEMPTED, 0);
-}
-
 static struct bats_purse_status status(uint32_t i)
 {
     struct bats_purse_status status;
@@ -62,13 +56,9 @@ TEST(window_is_shared_by_time_and_idle_time_with_it)
     join();
     assert_int_equal(status(0).held, 3 * BATS_UNIT);
     assert_int_equal(status(1).held, 0);
-    done(MINUTES(10), 0, MINUTES(10));
-    done(MINUTES(20), 0, MINUTES(10));
+    steps("10m done 0: run 0; 20m done 0: run 0");
     assert_int_equal(status(1).held, 3 * BATS_UNIT);
-    done(MINUTES(40), 0, MINUTES(20));
-    assert_int_equal(p->shared[0] + p->shared[1], 0); /* not yet */
-    done(MINUTES(40), 0, 0);
-    assert_int_equal(p->finish, BATS_FINISH_ALL_DONE);
+    steps("40m done 0: run 0; 40m done 0: share 0, share 0, finish");
     assert_int_equal(p->charged, 3 * BATS_UNIT);
     assert_int_equal(p->shared[0], 3 * BATS_UNIT / 2);
     assert_int_equal(p->shared[1], 3 * BATS_UNIT / 2);
@@ -81,8 +71,7 @@ TEST(workflow_without_money_is_left_and_named)
 {
     prepare(1, 3 * BATS_UNIT, 3 * BATS_UNIT - 1);
     join();
-    done(MINUTES(10), 0, MINUTES(10));
-    done(MINUTES(20), 0, MINUTES(10));
+    steps("10m done 0: run 0; 20m done 0: share 0, finish");
     assert_int_equal(p->finish, BATS_FINISH_BUDGET);
     assert_int_equal(p->unpaid, 2);
     assert_int_equal(status(1).skipped, 2);
@@ -125,20 +114,16 @@ TEST(next_window_is_held_by_the_workflow_as_well)
     prepare(1, 5 * BATS_UNIT, BATS_UNLIMITED);
     p->o.preempt_lead = BATS_MINUTE;
     join();
-    tick(MINUTES(59));
-    assert_int_equal(p->cancels[0], 1);
-    stopped(MINUTES(59));
-    tick(MINUTES(60));
+    steps("59m tick: cancel 0; 59m stopped 0:; 60m tick: share 0, park 0, "
+          "skip 0, skip 1, skip 2, skip 3, finish");
     assert_int_equal(p->finish, BATS_FINISH_BUDGET);
-    assert_int_equal(p->n_run, 1);
     assert_int_equal(status(0).charged, 3 * BATS_UNIT);
     assert_int_equal(p->charged, 3 * BATS_UNIT);
 
     prepare(1, 6 * BATS_UNIT, BATS_UNLIMITED);
     p->o.preempt_lead = BATS_MINUTE;
     join();
-    tick(MINUTES(60));
-    assert_int_equal(p->cancels[0], 0);
+    steps("60m tick: share 0, charge 0");
     assert_int_equal(status(0).charged, 3 * BATS_UNIT);
     assert_int_equal(status(0).held, 3 * BATS_UNIT);
 }
@@ -163,10 +148,7 @@ TEST(use_is_paid_by_the_workflow_that_used_it)
     prepare(1, 1 * BATS_UNIT, BATS_UNLIMITED);
     p->o.billing.model = BATS_BILLING_USE;
     join();
-    done(MINUTES(5), 0, MINUTES(5));
-    done(MINUTES(15), 0, MINUTES(10));
-    done(MINUTES(35), 0, MINUTES(20));
-    done(MINUTES(45), 0, MINUTES(10));
+    steps("5m done 0; 15m done 0; 35m done 0; 45m done 0");
     assert_int_equal(p->finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(p->shared[0], 3 * BATS_UNIT / 4);
     assert_int_equal(p->shared[1], 3 * BATS_UNIT / 2);
@@ -175,9 +157,8 @@ TEST(use_is_paid_by_the_workflow_that_used_it)
     prepare(1, 1 * BATS_UNIT, BATS_UNLIMITED);
     p->o.billing.model = BATS_BILLING_USE;
     join();
-    tick(MINUTES(20));
-    assert_int_equal(p->cancels[0], 1);
-    stopped(MINUTES(20));
+    steps("20m tick: cancel 0, charge 0, share 0, park 0, skip 1, skip 2, "
+          "skip 3; 20m stopped 0: acquire 0, skip 0, finish");
     assert_int_equal(p->finish, BATS_FINISH_BUDGET);
     assert_int_equal(status(0).charged, 1 * BATS_UNIT);
 }
@@ -225,15 +206,8 @@ TEST(nothing_of_a_workflow_begins_too_soon)
     prepare_apart();
     purses[1].begin = MINUTES(30);
     join();
-    done(MINUTES(10), 0, MINUTES(10));
-    done(MINUTES(20), 0, MINUTES(10));
-    assert_int_equal(p->n_run, 2);
+    steps("10m done 0: run 0; 20m done 0:; 29m tick:; 30m tick: run 0");
     assert_int_equal(status(0).ended, MINUTES(20));
-    assert_int_equal(p->finish, BATS_FINISH_NOT_YET);
-    tick(MINUTES(29));
-    assert_int_equal(p->n_run, 2);
-    tick(MINUTES(30));
-    assert_int_equal(p->n_run, 3);
     assert_int_equal(purse[p->runs[0]], 1);
 }
 
@@ -243,11 +217,7 @@ TEST(what_becomes_ready_too_soon_waits_for_its_beginning)
     prepare(1, BATS_UNLIMITED, BATS_UNLIMITED);
     purses[1].begin = MINUTES(30);
     join();
-    done(MINUTES(10), 0, MINUTES(10));
-    done(MINUTES(20), 0, MINUTES(10));
-    assert_int_equal(p->n_run, 2);
-    tick(MINUTES(30));
-    assert_int_equal(p->n_run, 3);
+    steps("10m done 0: run 0; 20m done 0:; 30m tick: run 0");
 }
 
 /* The run has paid its only window, and task 2 waits for what is left. */
@@ -257,8 +227,7 @@ TEST(run_out_of_money_waits_for_no_beginning)
     p->o.budget = 3 * BATS_UNIT;
     purses[1].begin = MINUTES(120);
     join();
-    tick(MINUTES(60));
-    stopped(MINUTES(60));
+    steps("60m tick; 60m stopped 0");
     assert_int_equal(p->finish, BATS_FINISH_BUDGET);
 }
 
@@ -269,10 +238,8 @@ TEST(each_of_those_that_begin_together_is_asked)
     purses[0].budget = 1;
     purses[0].begin = purses[1].begin = MINUTES(30);
     join();
-    tick(MINUTES(30));
-    assert_int_equal(p->finish, BATS_FINISH_NOT_YET);
+    steps("30m tick: charge 0, acquire 0, skip 0, skip 1, run 0");
     assert_int_equal(p->unpaid, 2);
-    assert_int_equal(p->n_run, 1);
 }
 
 /* A machine is given back, and with that the last money is free: too little for
@@ -287,9 +254,7 @@ TEST(tasks_that_wait_for_money_are_left_with_the_last_machine)
     for (uint32_t i = 0; i < TASKS; i++)
         purse[i] = 0;
     join();
-    tick(MINUTES(60));
-    assert_int_equal(p->cancels[0], 1);
-    stopped(MINUTES(60));
+    steps("60m tick: cancel 0, charge 0, share 0; 60m stopped 0");
     assert_int_equal(p->finish, BATS_FINISH_BUDGET);
     assert_int_equal(p->unpaid, TASKS);
     assert_int_equal(status(0).charged, 3 * BATS_UNIT);
@@ -317,10 +282,7 @@ TEST(no_task_is_left_to_a_machine_that_its_workflow_cannot_pay)
     p->machines[1].cluster = 1;
     p->o.n_clusters = 2;
     join();
-    done(MINUTES(10), 1, MINUTES(10));
-    done(MINUTES(40), 0, MINUTES(40));
-    assert_int_equal(p->finish, BATS_FINISH_NOT_YET);
-    assert_int_equal(p->n_run, 3);
+    steps("10m done 1:; 40m done 0: run 0");
     assert_int_equal(purse[p->runs[0]], 1);
 }
 
@@ -335,15 +297,14 @@ TEST(workflow_ends_no_sooner_than_its_longest_chain)
     join();
     bats_sched_purses_soonest(p->s, soonest);
     assert_int_equal(soonest[0], 0); /* nothing is known */
-    done(MINUTES(10), 0, MINUTES(10));
-    tick(MINUTES(14));
+    steps("10m done 0; 14m tick");
     bats_sched_purses_soonest(p->s, soonest);
     assert_int_equal(soonest[0], MINUTES(20));
     assert_int_equal(soonest[1], MINUTES(50));
     prepare(1, BATS_UNLIMITED,
             BATS_UNLIMITED); /* the one waits for the other */
     join();
-    done(MINUTES(10), 0, MINUTES(10));
+    steps("10m done 0");
     bats_sched_purses_soonest(p->s, soonest);
     assert_int_equal(soonest[0], 0);
 }

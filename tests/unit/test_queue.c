@@ -8,19 +8,20 @@
 #include "site/queue.h"
 #include "site/slurm.h"
 #include "util/now.h"
+#include "util/text.h"
 
 extern const struct bats_batch_system bats_slurm;
 
 #define PLACES 4
+#define SECONDS INT64_C(1000000)
 
 static struct bed {
     char dir[64];
     struct bats_job_request requests[PLACES];
     struct bats_queue *queue;
     int64_t now_us;
-    char says[256]; /* the last sentence */
+    char news[512], says[256]; /* the last sentence */
     uint32_t n[BATS_QUEUE_SAYS + 1];
-    struct bats_queue_news last[BATS_QUEUE_SAYS + 1];
 } the_bed, *const b = &the_bed;
 
 /* ---- a Slurm of scripts ---- */
@@ -65,30 +66,6 @@ static void says(const char *name, int code, const char *text)
                b->dir, name, text, code, code);
 }
 
-#define SUBMITTED "900"
-
-/* A line of squeue. */
-static void lists_as(const char *id, const char *mark, const char *submitted,
-                     const char *state, const char *reason, const char *start,
-                     const char *end, const char *billing)
-{
-    char text[512];
-    snprintf(text, sizeof text,
-             "%-32s%-48s%-20s%-40s%-24s%-24s%-64s%-24s%-160s", id, mark, state,
-             reason, start, end, "slow", submitted, billing);
-    says("squeue", 0, text);
-}
-
-/* The first job at its place. */
-static void lists(uint32_t place, const char *id, const char *state,
-                  const char *reason, const char *start, const char *end,
-                  const char *billing)
-{
-    char mark[BATS_JOB_ID];
-    snprintf(mark, sizeof mark, "1.%u.1.end", place);
-    lists_as(id, mark, SUBMITTED, state, reason, start, end, billing);
-}
-
 static int tear_down(void **state)
 {
     char command[128];
@@ -98,21 +75,18 @@ static int tear_down(void **state)
     return system(command);
 }
 
-static struct bats_queue_options options(bool accounts)
-{
-    return (struct bats_queue_options){.system = &bats_slurm,
-                                       .rules = {.accounts = accounts,
-                                                 .keeps_s = 300},
-                                       .name = "bats-test",
-                                       .requests = b->requests,
-                                       .tag = "1",
-                                       .n = PLACES,
-                                       .interval_us = 10000000};
-}
-
-static void set_up(bool accounts)
+/* So many jobs alike may be submitted together. */
+static void set_up(bool accounts, uint32_t together)
 {
     char path[4096];
+    struct bats_queue_options o = {
+        .system = &bats_slurm,
+        .rules = {.accounts = accounts, .together = together, .keeps_s = 300},
+        .name = "bats-test",
+        .requests = b->requests,
+        .tag = "1",
+        .n = PLACES,
+        .interval_us = 10 * SECONDS};
     assert_int_equal(tear_down(NULL), 0);
     *b = (struct bed){.dir = "/tmp/test_queue.XXXXXX"};
     assert_non_null(mkdtemp(b->dir));
@@ -126,7 +100,6 @@ static void set_up(bool accounts)
                                                    .limit_s = 61,
                                                    .output = "/dev/null",
                                                    .command = "true"};
-    struct bats_queue_options o = options(accounts);
     assert_ok(bats_queue_create(&o, &b->queue, &err));
     b->now_us = bats_now_us(CLOCK_MONOTONIC);
     says("sbatch", 0, "17");
@@ -135,30 +108,68 @@ static void set_up(bool accounts)
     says("sacct", 0, "");
 }
 
-/* So many jobs alike may be submitted together. */
-static void set_up_together(uint32_t n)
+/* ---- a play, in words ---- */
+
+/* A line of squeue: number, mark, time of submission, state, reason, start, end
+ * and rate ("-": none). */
+static void list(const char *words)
 {
-    struct bats_queue_options o = options(true);
-    set_up(true);
-    bats_queue_destroy(b->queue);
-    o.rules.together = n;
-    assert_ok(bats_queue_create(&o, &b->queue, &err));
+    char text[640], w[8][48];
+    assert_int_equal(sscanf(words, "%47s%47s%47s%47s%47s%47s%47s%47s", w[0],
+                            w[1], w[2], w[3], w[4], w[5], w[6], w[7]),
+                     8);
+    snprintf(text, sizeof text,
+             "%-32s%-48s%-20s%-40s%-24s%-24s%-64s%-24s%s%-152s", w[0], w[1],
+             w[3], w[4], w[5], w[6], "slow", w[2],
+             strcmp(w[7], "-") ? "billing=" : "        ",
+             strcmp(w[7], "-") ? w[7] : "");
+    says("squeue", 0, text);
+}
+
+static void submit(const char *places)
+{
+    uint32_t place;
+    for (int n; sscanf(places, "%u%n", &place, &n) == 1; places += n)
+        bats_queue_submit(b->queue, place);
+}
+
+static void cancel(const char *place)
+{
+    bats_queue_cancel(b->queue, (uint32_t)atoi(place), 0);
 }
 
 static void hear(void)
 {
-    struct bats_queue_news news;
-    while (bats_queue_next(b->queue, &news)) {
-        b->n[news.type]++;
-        b->last[news.type] = news;
+    static const char *const words[] = {"submitted", "runs", "ended", "billed",
+                                        "says"};
+    struct bats_queue_news n;
+    while (bats_queue_next(b->queue, &n)) {
+        const char *comma = b->news[0] != '\0' ? ", " : "";
+        b->n[n.type]++;
+        if (n.type == BATS_QUEUE_SAYS) {
+            strcpy(b->says, n.sentence);
+            continue;
+        }
+        bats_append(b->news, sizeof b->news, "%s%s %u %s", comma,
+                    words[n.type], n.place, n.id);
+        if (n.type == BATS_QUEUE_RUNS)
+            bats_append(b->news, sizeof b->news, " %lld-%lld at %g",
+                        (long long)n.start_s, (long long)n.end_s, n.rate);
+        if (n.type == BATS_QUEUE_BILLED)
+            bats_append(b->news, sizeof b->news, " %lld", (long long)n.amount);
+        if (n.energy_j > 0)
+            bats_append(b->news, sizeof b->news, " %lld J",
+                        (long long)n.energy_j);
+        if (n.is_forgotten)
+            bats_append(b->news, sizeof b->news, " forgotten");
     }
 }
 
-/* Turns until nothing is due before `until_us` from now; the time is the
+/* Turns until nothing is due before so many seconds from now; the time is the
  * test's, but for commands that run. */
-static void pass(int64_t time_us)
+static void pass(const char *seconds)
 {
-    int64_t end_us = b->now_us + time_us;
+    int64_t end_us = b->now_us + atoi(seconds) * SECONDS;
     while (b->now_us < end_us) {
         int64_t due_us = INT64_MAX;
         assert_ok(bats_queue_turn(b->queue, b->now_us, &due_us, &err));
@@ -171,146 +182,235 @@ static void pass(int64_t time_us)
     }
 }
 
-#define SECONDS 1000000
-
-/* So many jobs are billed, the last with this amount. */
-static void billed(uint32_t n, bats_money amount)
+static void await(const char *none)
 {
-    assert_int_equal(b->n[BATS_QUEUE_BILLED], n);
-    assert_int_equal(b->last[BATS_QUEUE_BILLED].amount, amount);
+    while (b->news[0] == '\0')
+        pass("1");
 }
 
-/* A job at the place, which runs the time that sbatch takes. */
-static void submit(uint32_t place)
+/* This is what was heard, but for sentences, since the last such step. */
+static void news(const char *expected)
 {
-    bats_queue_submit(b->queue, place);
-    pass(SECONDS);
+    assert_string_equal(b->news, expected);
+    b->news[0] = '\0';
 }
 
-/* ---- tests ---- */
-
-TEST(a_job_is_submitted_and_billed_by_the_accounting)
+/* The job with this number is at this place. */
+static void find(const char *words)
 {
-    set_up(true);
-    submit(2);
-    assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 1);
-    assert_string_equal(b->last[BATS_QUEUE_SUBMITTED].id, "17");
-    lists(2, "17", "RUNNING", "None", "1000", "1060", "cpu=2,billing=16");
-    pass(10 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_RUNS], 1);
-    assert_int_equal(b->last[BATS_QUEUE_RUNS].start_s, 1000);
-    assert_int_equal(b->last[BATS_QUEUE_RUNS].end_s, 1060);
-    assert_true(b->last[BATS_QUEUE_RUNS].rate == 16);
-    lists(2, "17", "COMPLETED", "None", "1000", "1009", "cpu=2,billing=16");
-    says("sacct", 0,
-         "17|RUNNING|900|Unknown|8|billing=16,cpu=2,node=1|bats-test");
-    pass(10 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
-    assert_int_equal(b->n[BATS_QUEUE_BILLED], 0);
-    says("sacct", 0,
-         "17|COMPLETED|900|1009|9|billing=16,cpu=2,energy=400,node=1|"
-         "bats-test");
-    pass(10 * SECONDS);
-    billed(1, 40000);
-    assert_int_equal(b->last[BATS_QUEUE_BILLED].energy_j, 400);
-    assert_int_equal(b->last[BATS_QUEUE_BILLED].place, 2);
-    /* 9 * 16/3600 */
-    assert_int_equal(bats_queue_count(b->queue), 0);
+    char id[16], place[16], at[16];
+    bool unsure;
+    sscanf(words, "%15s%15s", id, place);
+    uint32_t is = bats_queue_find(b->queue, id, &unsure);
+    snprintf(at, sizeof at, is == BATS_NO_JOB ? "nowhere" : "%u", is);
+    assert_string_equal(at, place);
+    assert_false(unsure);
+}
+
+/* So many places have a job. */
+static void count(const char *n)
+{
+    assert_int_equal(bats_queue_count(b->queue), atoi(n));
+}
+
+/* The command was called so often, from the least to the most. */
+static void called(const char *words)
+{
+    char name[16];
+    int least, most, n = sscanf(words, "%15s%d-%d", name, &least, &most);
+    assert_true(n >= 2);
+    assert_in_range(calls(name), least, n == 3 ? most : least);
+}
+
+/* One step, such as "submit 1", or a command and what it prints from now on:
+ * "sbatch 17", "squeue fails", "sacct" (nothing). */
+static void take(const char *step)
+{
+    static const struct {
+        const char *verb;
+        void (*do_it)(const char *rest);
+    } verbs[] = {{"submit", submit}, {"cancel", cancel}, {"pass", pass},
+                 {"list", list},     {"news", news},     {"find", find},
+                 {"count", count},   {"called", called}, {"await", await}};
+    char verb[16] = "";
+    int n = 0;
+    sscanf(step, " %15s %n", verb, &n);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verb, verbs[i].verb) == 0) {
+            verbs[i].do_it(step + n);
+            return;
+        }
+    bool fails = strcmp(step + n, "fails") == 0;
+    says(verb, fails, fails ? "" : step + n);
+}
+
+/* Steps, divided by semicolons. */
+static void steps(const char *text)
+{
+    char copy[2048], *rest = copy, *step;
+    snprintf(copy, sizeof copy, "%s", text);
+    while ((step = strsep(&rest, ";")) != NULL)
+        take(step);
+}
+
+/* ---- plays ---- */
+
+/* As many jobs alike as `together` says are submitted at once. */
+static const struct {
+    const char *what;
+    bool accounts;
+    uint32_t together;
+    const char *steps;
+} plays[] = {
+    {"a job is submitted, and billed by the accounting", true, 0,
+     "submit 2; pass 1; news submitted 2 17;"
+     "list 17 1.2.1.end 900 RUNNING None 1000 1060 16;"
+     "pass 10; news runs 2 17 1000-1060 at 16;"
+     "list 17 1.2.1.end 900 COMPLETED None 1000 1009 16;"
+     "sacct 17|RUNNING|900|Unknown|8|billing=16,cpu=2,node=1|bats-test;"
+     "pass 10; news ended 2 17;"
+     "sacct 17|COMPLETED|900|1009|9|billing=16,cpu=2,energy=400|bats-test;"
+     "pass 10; news billed 2 17 40000 400 J; count 0"}, /* 9 * 16/3600 */
+    /* The mark is that of the first element. The one at 2 is withdrawn while it
+     * waits, and then neither squeue nor sacct know it. */
+    {"jobs alike are submitted together", true, 500,
+     "submit 0 1 2; pass 1; called sbatch 1;"
+     "news submitted 0 17_0, submitted 1 17_1, submitted 2 17_2;"
+     "find 17_0 0; find 17_1 1; find 17_2 2;"
+     "list 17_1 1.0.1.end 900 RUNNING None 1000 1060 16; cancel 2;"
+     "pass 49; news runs 1 17_1 1000-1060 at 16, ended 0 17_0, "
+     "ended 2 17_2, billed 0 17_0 0, billed 2 17_2 0; count 1"},
+    /* What a list has said of the rate holds if the next one says nothing. */
+    {"without accounting the time held is billed", false, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 RUNNING None 1000 1060 16;"
+     "pass 10; list 17 1.0.1.end 900 TIMEOUT None 1000 1064 -;"
+     "pass 10; called sacct 0; news submitted 0 17, "
+     "runs 0 17 1000-1060 at 16, ended 0 17, billed 0 17 284445"},
+    /* Slurm lists when it plans to start a job that waits. */
+    {"a start that was only planned is not billed", false, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 PENDING Priority 1000 1060 16;"
+     "pass 10; squeue; pass 30;"
+     "news submitted 0 17, ended 0 17 forgotten, billed 0 17 0"},
+    {"a job that is to end is cancelled and not found", true, 0,
+     "submit 3; pass 1; find 17 3; find 18 nowhere; cancel 3;"
+     "find 17 nowhere; pass 1; called scancel 1;"
+     "list 17 1.3.1.end 900 CANCELLED None N/A 1009 16;"
+     "sacct 17|CANCELLED by 0|900|1009|0||bats-test;"
+     "pass 20; news submitted 3 17, ended 3 17, billed 3 17 0"},
+    {"a job that was not submitted yet costs nothing", true, 0,
+     "submit 0; cancel 0; pass 1; news ended 0 , billed 0  0;"
+     "called sbatch 0"},
+    /* The accounting never hears of it: after ten minutes the list has to do. */
+    {"a bill that never comes is the time held", true, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 COMPLETED None 1000 1036 100;"
+     "sacct fails; pass 500; news submitted 0 17, ended 0 17;"
+     "pass 200; news billed 0 17 1000000"},
+    /* slurmctld was killed, and does not know a job any more that it had shown
+     * to run. It would show its end for five minutes, had it seen that. The job
+     * is billed until 1060 at most. */
+    {"a job that was forgotten is billed after half a minute", true, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 RUNNING None 1000 1060 100;"
+     "sacct 17|RUNNING|900|Unknown|66|billing=100|bats-test;"
+     "pass 30; news submitted 0 17, runs 0 17 1000-1060 at 100; squeue;"
+     "pass 90; news ended 0 17 forgotten, billed 0 17 1666667"},
+    /* A list has shown its end, but slurmctld was killed before the accounting
+     * knew it, and does not know the job. */
+    {"so is one that was forgotten after its end", true, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 FAILED None 1000 1036 100;"
+     "pass 10; news submitted 0 17, ended 0 17; squeue;"
+     "pass 80; news billed 0 17 1000000"},
+    /* slurmctld did not know the job for a while. */
+    {"a job that comes back is cancelled", true, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 RUNNING None 1000 1060 100;"
+     "pass 10; squeue; news submitted 0 17, runs 0 17 1000-1060 at 100;"
+     "await; news ended 0 17 forgotten; called scancel 0;"
+     "list 17 1.0.1.end 900 RUNNING None 1000 1060 100;"
+     "pass 15; called scancel 1;"
+     "sacct 17|CANCELLED|900|1036|36|billing=100|bats-test;"
+     "pass 20; news billed 0 17 1000000"},
+    /* The accounting knows an element that no list has shown: it has begun, and
+     * is not billed as one that has not. */
+    {"an element that the accounting knows has begun", true, 500,
+     "submit 0 1; pass 1; news submitted 0 17_0, submitted 1 17_1;"
+     "sacct 17_1|RUNNING|900|Unknown|66|billing=100|bats-test;"
+     "pass 28; news ended 0 17_0, ended 1 17_1, billed 0 17_0 0"},
+    /* slurmctld has lost its state while a job runs, and numbers begin again. */
+    {"a number that is given again is another job", true, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 RUNNING None 1000 1060 16;"
+     "pass 10; news submitted 0 17, runs 0 17 1000-1060 at 16; submit 1;"
+     "list 17 1.1.1.end 2000 RUNNING None 2000 2060 16;"
+     "sacct 17|COMPLETED|2000|2030|30|billing=16,cpu=2,node=1|bats-test\n"
+     "17|COMPLETED|901|990|89|billing=16,cpu=2,node=1|other\n"
+     "17|NODE_FAIL|900|1009|9|billing=16,cpu=2,node=1|bats-test;"
+     "pass 30; find 17 1; news ended 0 17 forgotten, submitted 1 17, "
+     "runs 1 17 2000-2060 at 16, billed 0 17 40000;"
+     "list 17 1.1.1.end 2000 COMPLETED None 2000 2030 16;"
+     "pass 20; news ended 1 17, billed 1 17 133334; called scancel 0"},
+    /* No list has shown the first one. */
+    {"a bill is that of the job that a list has shown", true, 0,
+     "submit 0; pass 1; submit 1; pass 1;"
+     "list 17 1.1.1.end 2000 COMPLETED None 2000 2030 16;"
+     "sacct 17|COMPLETED|2000|2030|30|billing=16,cpu=2,node=1|bats-test;"
+     "pass 90; news submitted 0 17, ended 0 17, submitted 1 17, ended 1 17, "
+     "billed 1 17 133334, billed 0 17 0"},
+    /* The number is a stranger's now: he is neither cancelled nor waited for. */
+    {"the job of somebody else is left alone", false, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 RUNNING None 1000 1060 3600;"
+     "pass 10; list 17 2.0.1.end 2000 RUNNING None 2000 2060 3600;"
+     "pass 30; news submitted 0 17, runs 0 17 1000-1060 at 3600, "
+     "ended 0 17 forgotten, billed 0 17 60000000; called scancel 0"}};
+
+TEST(jobs_are_submitted_followed_and_billed)
+{
+    for (size_t i = 0; i < sizeof plays / sizeof *plays; i++) {
+        print_message("# %s\n", plays[i].what);
+        set_up(plays[i].accounts, plays[i].together);
+        steps(plays[i].steps);
+    }
+}
+
+TEST(only_jobs_of_the_run_s_name_are_cancelled)
+{
+    struct bats_argv argv = {0};
+    const char *ids[] = {"17"};
+    bats_slurm_jobs.cancel("bats-test", ids, 1, &argv);
+    assert_string_equal(argv.words[2], "--name=bats-test");
+    bats_argv_release(&argv);
 }
 
 /* Submitted at 900 by Slurm's clock, which is decades late, started at 907. */
 TEST(a_job_is_as_old_as_its_submission_until_its_start_is_known)
 {
     bool known;
-    set_up(true);
+    set_up(true, 0);
     int64_t sent_us = b->now_us;
-    submit(0);
+    steps("submit 0; pass 1");
     assert_int_equal(bats_queue_age(b->queue, 0, b->now_us, &known),
                      b->now_us - sent_us);
     assert_false(known);
-    lists(0, "17", "RUNNING", "None", "907", "967", "cpu=2,billing=16");
-    pass(10 * SECONDS);
+    steps("list 17 1.0.1.end 900 RUNNING None 907 967 16; pass 10");
     assert_int_equal(bats_queue_age(b->queue, 0, b->now_us, &known),
                      b->now_us - sent_us - 6 * SECONDS);
     assert_true(known);
 }
 
-/* Places 0 to 2 in one submission; the element at 2 is withdrawn while it waits,
- * and then neither squeue nor sacct know it. */
-TEST(jobs_alike_are_submitted_together)
-{
-    bool unsure;
-    set_up_together(500);
-    for (uint32_t i = 0; i < 3; i++)
-        bats_queue_submit(b->queue, i);
-    pass(SECONDS);
-    assert_int_equal(calls("sbatch"), 1);
-    assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 3);
-    for (uint32_t i = 0; i < 3; i++) {
-        char id[8];
-        snprintf(id, sizeof id, "17_%u", i);
-        assert_int_equal(bats_queue_find(b->queue, id, &unsure), i);
-    }
-    /* The mark is that of the first element. */
-    lists_as("17_1", "1.0.1.end", SUBMITTED, "RUNNING", "None", "1000", "1060",
-             "cpu=2,billing=16");
-    bats_queue_cancel(b->queue, 2, 0);
-    pass(9 * SECONDS);
-    assert_int_equal(b->last[BATS_QUEUE_RUNS].place, 1);
-    assert_string_equal(b->last[BATS_QUEUE_RUNS].id, "17_1");
-    pass(40 * SECONDS);
-    billed(2, 0);
-    assert_int_equal(bats_queue_count(b->queue), 1);
-}
-
 TEST(if_jobs_alike_are_refused_half_of_them_are_tried)
 {
-    set_up_together(500);
+    set_up(true, 500);
     write_file("sbatch",
                "#!/bin/sh\necho \"$*\" >>%s/sbatch.calls\n"
                "case $* in *--array=0-3*) exit 1 ;; esac\necho 17\n",
                b->dir);
-    for (uint32_t i = 0; i < 4; i++)
-        bats_queue_submit(b->queue, i);
-    pass(30 * SECONDS);
-    assert_int_equal(calls("sbatch"), 3);
+    steps("submit 0 1 2 3; pass 30; called sbatch 3");
     assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 4);
-}
-
-/* What a list has said of the rate holds if the next one says nothing. */
-TEST(without_accounting_the_time_held_is_billed)
-{
-    set_up(false);
-    submit(0);
-    lists(0, "17", "RUNNING", "None", "1000", "1060", "cpu=2,billing=16");
-    pass(10 * SECONDS);
-    lists(0, "17", "TIMEOUT", "None", "1000", "1064", "");
-    pass(10 * SECONDS);
-    billed(1, 284445);
-    assert_int_equal(calls("sacct"), 0);
-}
-
-/* Slurm lists when it plans to start a job that waits. */
-TEST(a_start_that_was_only_planned_is_not_billed)
-{
-    set_up(false);
-    submit(0);
-    lists(0, "17", "PENDING", "Priority", "1000", "1060", "billing=16");
-    pass(10 * SECONDS);
-    says("squeue", 0, "");
-    pass(30 * SECONDS);
-    billed(1, 0);
 }
 
 TEST(all_jobs_are_listed_at_once_and_not_too_often)
 {
-    set_up(true);
-    pass(100 * SECONDS);
-    assert_int_equal(calls("squeue"), 0);
-    lists(0, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
-    bats_queue_submit(b->queue, 0);
-    pass(100 * SECONDS);
-    assert_in_range(calls("squeue"), 10, 11);
+    set_up(true, 0);
+    steps("pass 100; called squeue 0;"
+          "list 17 1.0.1.end 900 PENDING Priority N/A N/A 16;"
+          "submit 0; pass 100; called squeue 10-11");
     struct bats_queue_waiting waiting;
     bats_queue_waiting(b->queue, &waiting);
     assert_int_equal(waiting.n, 1);
@@ -319,37 +419,28 @@ TEST(all_jobs_are_listed_at_once_and_not_too_often)
 
 TEST(submissions_that_fail_are_tried_again_ever_less_often)
 {
-    set_up(true);
-    says("sbatch", 1, "");
-    bats_queue_submit(b->queue, 0);
-    pass(1000 * SECONDS);
+    set_up(true, 0);
+    steps("sbatch fails; submit 0; pass 1000; called sbatch 8-30; news ");
     assert_int_equal(b->n[BATS_QUEUE_SAYS], 1);
-    assert_non_null(
-        strstr(b->last[BATS_QUEUE_SAYS].sentence, "it does not work"));
-    assert_in_range(calls("sbatch"), 8, 30);
-    says("sbatch", 0, "18");
-    pass(100 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 1);
+    assert_non_null(strstr(b->says, "it does not work"));
+    steps("sbatch 18; pass 100;"
+          "news submitted 0 18, ended 0 18, billed 0 18 0");
 }
 
 /* 10 s and 1, 2, 4, ... 60 s: some 20 in 1,000 s, instead of 100. */
 TEST(lists_that_fail_become_ever_rarer)
 {
-    set_up(true);
-    says("squeue", 1, "");
-    bats_queue_submit(b->queue, 0);
-    pass(1000 * SECONDS);
-    assert_in_range(calls("squeue"), 15, 25);
+    set_up(true, 0);
+    steps("squeue fails; submit 0; pass 1000; called squeue 15-25");
     assert_int_equal(b->n[BATS_QUEUE_SAYS], 1);
-    lists(0, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
-    pass(200 * SECONDS);
-    assert_in_range(calls("squeue"), 25, 46);
+    steps("list 17 1.0.1.end 900 PENDING Priority N/A N/A 16;"
+          "pass 200; called squeue 25-46");
 }
 
 /* sbatch fails, but the list shows that the job is there. */
 TEST(a_job_without_an_answer_is_found_by_its_mark)
 {
-    set_up(true);
+    set_up(true, 0);
     write_file(
         "sbatch",
         "#!/bin/sh\nfor w; do case $w in --comment=*)\n"
@@ -358,216 +449,33 @@ TEST(a_job_without_an_answer_is_found_by_its_mark)
         "esac; done\nexit 1\n",
         b->dir);
     write_file("squeue", "#!/bin/sh\ncat %s/list\n", b->dir);
-    bats_queue_submit(b->queue, 1);
-    pass(60 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 1);
-    assert_string_equal(b->last[BATS_QUEUE_SUBMITTED].id, "21");
-}
-
-TEST(a_job_that_is_to_end_is_cancelled_and_not_found)
-{
-    bool unsure;
-    set_up(true);
-    submit(3);
-    assert_int_equal(bats_queue_find(b->queue, "17", &unsure), 3);
-    assert_int_equal(bats_queue_find(b->queue, "18", &unsure), BATS_NO_JOB);
-    assert_false(unsure);
-    bats_queue_cancel(b->queue, 3, 0);
-    assert_int_equal(bats_queue_find(b->queue, "17", &unsure), BATS_NO_JOB);
-    pass(SECONDS);
-    assert_int_equal(calls("scancel"), 1);
-    lists(3, "17", "CANCELLED", "None", "N/A", "1009", "billing=16");
-    says("sacct", 0, "17|CANCELLED by 0|900|1009|0||bats-test");
-    pass(20 * SECONDS);
-    billed(1, 0);
-}
-
-TEST(a_job_that_was_not_submitted_yet_costs_nothing)
-{
-    set_up(true);
-    bats_queue_submit(b->queue, 0);
-    bats_queue_cancel(b->queue, 0, 0);
-    pass(SECONDS);
-    billed(1, 0);
-    assert_int_equal(calls("sbatch"), 0);
-}
-
-/* The accounting never hears of it: after ten minutes the list has to do. */
-TEST(a_bill_that_never_comes_is_the_time_held)
-{
-    set_up(true);
-    submit(0);
-    lists(0, "17", "COMPLETED", "None", "1000", "1036", "billing=100");
-    says("sacct", 1, "");
-    pass(500 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_BILLED], 0);
-    pass(200 * SECONDS);
-    billed(1, 1000000);
-}
-
-/* slurmctld was killed, and does not know a job any more that it had shown to
- * run. It would show its end for five minutes, had it seen that. */
-TEST(a_job_that_was_forgotten_is_billed_after_half_a_minute)
-{
-    set_up(true);
-    submit(0);
-    lists(0, "17", "RUNNING", "None", "1000", "1060", "billing=100");
-    says("sacct", 0, "17|RUNNING|900|Unknown|66|billing=100|bats-test");
-    pass(30 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_RUNS], 1);
-    says("squeue", 0, "");
-    pass(90 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
-    assert_true(b->last[BATS_QUEUE_ENDED].is_forgotten);
-    billed(1, 1666667); /* until 1060 at most */
-}
-
-/* A list has shown its end, but slurmctld was killed before the accounting knew
- * it, and does not know the job. */
-TEST(so_is_one_that_was_forgotten_after_its_end)
-{
-    set_up(true);
-    submit(0);
-    lists(0, "17", "FAILED", "None", "1000", "1036", "billing=100");
-    pass(10 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
-    assert_false(b->last[BATS_QUEUE_ENDED].is_forgotten);
-    says("squeue", 0, "");
-    pass(80 * SECONDS);
-    billed(1, 1000000);
-}
-
-/* slurmctld did not know the job for a while. */
-TEST(a_job_that_comes_back_is_cancelled)
-{
-    set_up(true);
-    submit(0);
-    lists(0, "17", "RUNNING", "None", "1000", "1060", "billing=100");
-    pass(10 * SECONDS);
-    says("squeue", 0, "");
-    while (b->n[BATS_QUEUE_ENDED] == 0)
-        pass(SECONDS);
-    assert_int_equal(calls("scancel"), 0);
-    lists(0, "17", "RUNNING", "None", "1000", "1060", "billing=100");
-    pass(15 * SECONDS);
-    assert_int_equal(calls("scancel"), 1);
-    says("sacct", 0, "17|CANCELLED|900|1036|36|billing=100|bats-test");
-    pass(20 * SECONDS);
-    billed(1, 1000000);
-}
-
-/* The accounting knows an element that no list has shown: it has begun, and is
- * not billed as one that has not. */
-TEST(an_element_that_the_accounting_knows_has_begun)
-{
-    set_up_together(500);
-    for (uint32_t i = 0; i < 2; i++)
-        bats_queue_submit(b->queue, i);
-    pass(SECONDS);
-    says("sacct", 0, "17_1|RUNNING|900|Unknown|66|billing=100|bats-test");
-    pass(28 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_ENDED], 2);
-    billed(1, 0);
-    assert_string_equal(b->last[BATS_QUEUE_BILLED].id, "17_0");
+    steps("submit 1; pass 60; news submitted 1 21");
 }
 
 /* As Slurm 22.05 shows a job that ended while slurmdbd was away: the time goes
- * on. It is said that the run waits. */
+ * on. It is said that the run waits, after 30, 60, 120 and 240 s. */
 TEST(a_bill_without_an_end_is_not_final)
 {
-    set_up(true);
-    submit(0);
-    lists(0, "17", "COMPLETED", "None", "1000", "1009", "billing=16");
-    says("sacct", 0,
-         "17|COMPLETED|900|Unknown|66|billing=16,cpu=2,node=1|bats-test");
-    pass(25 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
+    set_up(true, 0);
+    steps("submit 0; pass 1;"
+          "list 17 1.0.1.end 900 COMPLETED None 1000 1009 16;"
+          "sacct 17|COMPLETED|900|Unknown|66|billing=16,cpu=2|bats-test;"
+          "pass 25; news submitted 0 17, ended 0 17");
     assert_int_equal(b->n[BATS_QUEUE_SAYS], 0);
-    pass(300 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_BILLED], 0);
-    assert_in_range(b->n[BATS_QUEUE_SAYS], 3, 5); /* 30, 60, 120, 240 s */
-    assert_non_null(strstr(b->last[BATS_QUEUE_SAYS].sentence,
-                           "does not yet know the end of 1 job,"));
+    steps("pass 300; news ");
+    assert_in_range(b->n[BATS_QUEUE_SAYS], 3, 5);
+    assert_non_null(strstr(b->says, "does not yet know the end of 1 job,"));
     /* So slurmdbd shows an element when the array's first job has failed. */
-    says("sacct", 0,
-         "17|NODE_FAIL|900|998|0|billing=16,cpu=2,node=1|bats-test");
-    pass(10 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_BILLED], 0);
-    says("sacct", 0,
-         "17|COMPLETED|900|1009|9|billing=16,cpu=2,node=1|bats-test");
-    pass(10 * SECONDS);
-    billed(1, 40000);
-    assert_string_equal(b->last[BATS_QUEUE_BILLED].id, "17");
-}
-
-/* slurmctld has lost its state while a job runs, and numbers begin again. */
-TEST(a_number_that_is_given_again_is_another_job)
-{
-    bool unsure;
-    set_up(true);
-    submit(0);
-    lists(0, "17", "RUNNING", "None", "1000", "1060", "billing=16");
-    pass(10 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_RUNS], 1);
-    bats_queue_submit(b->queue, 1);
-    lists_as("17", "1.1.1.end", "2000", "RUNNING", "None", "2000", "2060",
-             "billing=16");
-    says("sacct", 0,
-         "17|COMPLETED|2000|2030|30|billing=16,cpu=2,node=1|bats-test\n"
-         "17|COMPLETED|901|990|89|billing=16,cpu=2,node=1|other\n"
-         "17|NODE_FAIL|900|1009|9|billing=16,cpu=2,node=1|bats-test");
-    pass(30 * SECONDS);
-    assert_int_equal(bats_queue_find(b->queue, "17", &unsure), 1);
-    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
-    assert_int_equal(b->last[BATS_QUEUE_ENDED].place, 0);
-    billed(1, 40000);
-    assert_int_equal(b->n[BATS_QUEUE_RUNS], 2);
-    lists_as("17", "1.1.1.end", "2000", "COMPLETED", "None", "2000", "2030",
-             "billing=16");
-    pass(20 * SECONDS);
-    billed(2, 133334);
-    assert_int_equal(calls("scancel"), 0);
-}
-
-/* No list has shown the first one. */
-TEST(a_bill_is_that_of_the_job_that_a_list_has_shown)
-{
-    set_up(true);
-    submit(0);
-    submit(1);
-    lists_as("17", "1.1.1.end", "2000", "COMPLETED", "None", "2000", "2030",
-             "billing=16");
-    says("sacct", 0,
-         "17|COMPLETED|2000|2030|30|billing=16,cpu=2,node=1|bats-test");
-    pass(90 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_BILLED], 2);
-    assert_int_equal(b->last[BATS_QUEUE_BILLED].place, 0);
-    billed(2, 0);
-}
-
-/* The number is a stranger's now: he is neither cancelled nor waited for. */
-TEST(the_job_of_somebody_else_is_left_alone)
-{
-    set_up(false);
-    submit(0);
-    lists(0, "17", "RUNNING", "None", "1000", "1060", "billing=3600");
-    pass(10 * SECONDS);
-    lists_as("17", "2.0.1.end", "2000", "RUNNING", "None", "2000", "2060",
-             "billing=3600");
-    pass(30 * SECONDS);
-    assert_int_equal(b->n[BATS_QUEUE_ENDED], 1);
-    billed(1, 60 * BATS_UNIT);
-    struct bats_argv argv = {0};
-    const char *ids[] = {"17"};
-    bats_slurm_jobs.cancel("bats-test", ids, 1, &argv);
-    assert_string_equal(argv.words[2], "--name=bats-test");
-    bats_argv_release(&argv);
+    steps("sacct 17|NODE_FAIL|900|998|0|billing=16,cpu=2|bats-test;"
+          "pass 10; news ;"
+          "sacct 17|COMPLETED|900|1009|9|billing=16,cpu=2|bats-test;"
+          "pass 10; news billed 0 17 40000");
 }
 
 /* Bills of an earlier session: number, name and time of submission count. */
 TEST(earlier_bills_are_those_of_the_runs_own_jobs)
 {
-    set_up(true);
+    set_up(true, 0);
     says("sacct", 0,
          "17|COMPLETED|900|1009|9|billing=16|bats-test\n"
          "17|COMPLETED|800|880|80|billing=16|other\n"
@@ -607,14 +515,14 @@ TEST(a_batch_system_that_is_away_is_told_from_none)
 {
     const struct bats_batch_system *system;
     struct bats_job_rules rules;
-    set_up(true);
+    set_up(true, 0);
     char *path = strdup(getenv("PATH"));
     setenv("PATH", b->dir, 1); /* without scontrol */
     assert_int_equal(bats_job_system_find(NULL, &system, &rules, &err),
                      BATS_EINPUT);
     setenv("PATH", path, 1);
     free(path);
-    set_up(true);
+    set_up(true, 0);
     says("scontrol", 1, "");
     assert_refused(bats_job_system_find(NULL, &system, &rules, &err),
                    BATS_ESYS,
@@ -651,7 +559,7 @@ static void asks_for(const char *max, const char *of_partition,
 
 TEST(no_job_asks_for_more_time_than_a_limit_allows)
 {
-    set_up(true);
+    set_up(true, 0);
     says("sinfo", 0, "1");
     asks_for("00:01:00", "N/A", "3");
     assert_int_equal(bats_slurm_partition(JOB("3", "hasty")).limit_s, 60);
@@ -675,7 +583,7 @@ TEST(no_job_asks_for_more_time_than_a_limit_allows)
 /* 3 CPUs of cores with two threads are billed as 4. */
 TEST(jobs_are_billed_for_whole_cores)
 {
-    set_up(true);
+    set_up(true, 0);
     asks_for("UNLIMITED", "N/A", "");
     says("sinfo", 0, "1\n2");
     assert_true(bats_slurm_partition(JOB("3", "x")).rounding == 4.0 / 3);
@@ -691,7 +599,7 @@ TEST(a_qos_has_a_limit_and_a_factor)
     struct bats_allocation job = {
         .account = "brief", .user = "anna", .qos = "hasty"};
     char words[BATS_ACCOUNT_WORDS];
-    set_up(true);
+    set_up(true, 0);
     asks_for("UNLIMITED", "N/A", "");
     says("sacctmgr", 0, "2.000000");
     assert_ok(bats_slurm_account(&job, &account, &err));

@@ -102,11 +102,9 @@ static void begin_late(enum bats_tail tail, uint32_t n_tasks, uint32_t early)
 {
     uint32_t late = early == SLOW ? ALSO_SLOW : SLOW;
     begin(tail, n_tasks, 3);
-    done(MINUTES(1), late, MINUTES(20));
-    done(MINUTES(1), early, MINUTES(60));
-    done(MINUTES(1), FAST, MINUTES(10));
-    done(MINUTES(2), FAST, MINUTES(30));
-    done(MINUTES(21), late, MINUTES(20));
+    steps("1m done %u 20m; 1m done %u 60m; 1m done 1 10m; 2m done 1 30m;"
+          "21m done %u 20m",
+          late, early, late);
 }
 
 /* At minute `then` the fast machine has nothing to do, after twice 10. The slow
@@ -161,14 +159,8 @@ TEST(only_random_copies_without_hope)
 TEST(idle_machine_is_asked_again)
 {
     begin(BATS_TAIL_STOCHASTIC, 7, 3);
-    done(MINUTES(1), SLOW, MINUTES(20));
-    done(MINUTES(1), ALSO_SLOW, MINUTES(60));
-    done(MINUTES(1), FAST, MINUTES(10));
-    done(MINUTES(2), FAST, MINUTES(30));
-    done(MINUTES(3), SLOW, MINUTES(20));
-    done(MINUTES(20), FAST, MINUTES(10));
-    assert_int_equal(p->runs[FAST], BATS_NO_TASK);
-    tick(MINUTES(22));
+    steps("1m done 0 20m; 1m done 2 60m; 1m done 1 10m; 2m done 1 30m;"
+          "3m done 0 20m; 20m done 1 10m:; 22m tick: copy 1");
     assert_int_equal(p->runs[FAST], p->runs[ALSO_SLOW]);
 }
 
@@ -180,16 +172,10 @@ TEST(copies_count_with_the_one_that_ends_first)
 {
     for (int minute = 35; minute <= 36; minute++) {
         begin(BATS_TAIL_STOCHASTIC, 11, 4);
-        done(MINUTES(1), SLOW, MINUTES(20));
-        done(MINUTES(1), ALSO_SLOW, MINUTES(60));
-        done(MINUTES(1), FAST, MINUTES(10));
-        done(MINUTES(1), FASTEST, MINUTES(20) / 3);
-        done(MINUTES(2), FAST, MINUTES(30));
-        done(MINUTES(2), FASTEST, MINUTES(20));
-        done(MINUTES(21), SLOW, MINUTES(20));
-        done(MINUTES(26), FAST, MINUTES(10));
+        steps("1m done 0 20m; 1m done 2 60m; 1m done 1 10m; 1m done 3 400s;"
+              "2m done 1 30m; 2m done 3 20m; 21m done 0 20m; 26m done 1 10m");
         assert_int_equal(p->runs[FAST], p->runs[ALSO_SLOW]);
-        done(MINUTES(minute), FASTEST, MINUTES(20) / 3);
+        steps("%dm done 3 400s: copy 3", minute);
         assert_int_equal(p->runs[FASTEST],
                          p->runs[minute == 35 ? ALSO_SLOW : SLOW]);
     }
@@ -265,14 +251,10 @@ TEST(migrate_takes_a_task_over)
 {
     begin_late(BATS_TAIL_MIGRATE, 9, ALSO_SLOW);
     uint32_t early = p->runs[ALSO_SLOW];
-    done(MINUTES(26), FAST, MINUTES(10));
+    steps("26m done 1 10m: copy 1, cancel 2");
     assert_int_equal(p->runs[FAST], early);
-    assert_int_equal(p->cancels[ALSO_SLOW], 1);
-    assert_int_equal(p->cancels[FAST], 0);
-    end(MINUTES(26), ALSO_SLOW, BATS_EVENT_PREEMPTED, 0);
-    assert_int_not_equal(p->runs[ALSO_SLOW], BATS_NO_TASK);
+    steps("26m stopped 2: run 2");
     assert_int_not_equal(p->runs[ALSO_SLOW], early);
-    assert_int_equal(p->replicas[ALSO_SLOW], 0);
 }
 
 static const enum bats_tail tails[] = {BATS_TAIL_SOONEST, BATS_TAIL_STOCHASTIC,
@@ -284,13 +266,8 @@ TEST(soonest_copies_a_task_that_is_stuck)
 {
     for (int i = 0; i < 3; i++) {
         begin(tails[i], 3, 3);
-        lose(0, FAST);
-        done(MINUTES(10), SLOW, MINUTES(10));
-        done(MINUTES(10), ALSO_SLOW, MINUTES(10));
-        tick(MINUTES(29));
-        assert_int_equal(p->replicas[ALSO_SLOW], 0);
-        tick(MINUTES(31));
-        assert_int_equal(p->replicas[ALSO_SLOW], i == 0);
+        steps("0 lost 1; 10m done 0; 10m done 2; 29m tick:; 31m tick:%s",
+              i == 0 ? "copy 2" : "");
     }
 }
 
@@ -301,11 +278,8 @@ TEST(soonest_copies_from_where_nothing_has_ended)
 {
     for (int i = 0; i < 3; i++) {
         begin(tails[i], 3, 3);
-        done(MINUTES(9), SLOW, MINUTES(10));
-        done(MINUTES(9), ALSO_SLOW, MINUTES(10));
-        assert_int_equal(p->replicas[SLOW] + p->replicas[ALSO_SLOW], 0);
-        tick(MINUTES(15));
-        assert_int_equal(p->replicas[SLOW] + p->replicas[ALSO_SLOW], i == 0);
+        steps("9m done 0 10m:; 9m done 2 10m:; 15m tick:%s",
+              i == 0 ? "copy 0" : "");
     }
 }
 
@@ -314,15 +288,10 @@ TEST(soonest_copies_from_where_nothing_has_ended)
 TEST(a_copy_goes_on_where_nothing_is_known_of_the_other)
 {
     begin(BATS_TAIL_SOONEST, 11, 3);
-    for (int i = 1; i <= 5; i++) {
-        done(MINUTES(10 * i), SLOW, MINUTES(10));
-        done(MINUTES(10 * i), ALSO_SLOW, MINUTES(10));
-    }
-    assert_int_equal(p->replicas[SLOW] + p->replicas[ALSO_SLOW], 1);
-    assert_int_equal(p->cancels[FAST], 0);
-    tick(MINUTES(60));
-    assert_int_equal(p->cancels[FAST], 1);
-    assert_int_equal(p->cancels[SLOW] + p->cancels[ALSO_SLOW], 0);
+    for (int i = 1; i <= 4; i++)
+        steps("%d0m done 0: run 0; %d0m done 2: run 2", i, i);
+    steps("50m done 0: copy 0; 50m done 2:;"
+          "60m tick: cancel 1, charge 0, park 1, park 2");
 }
 
 /* As with the task that is stuck, but tasks take a minute, and monitoring is
@@ -331,13 +300,8 @@ TEST(a_copy_goes_on_where_nothing_is_known_of_the_other)
 TEST(nothing_is_stuck_within_an_interval)
 {
     begin(BATS_TAIL_SOONEST, 3, 3);
-    lose(0, FAST);
-    done(MINUTES(1), SLOW, MINUTES(1));
-    done(MINUTES(1), ALSO_SLOW, MINUTES(1));
-    tick(MINUTES(5) + 1);
-    assert_int_equal(p->replicas[ALSO_SLOW], 0);
-    tick(MINUTES(10) + 1);
-    assert_int_equal(p->replicas[ALSO_SLOW], 1);
+    steps("0 lost 1; 1m done 0: run 0; 1m done 2:; 301s tick:;"
+          "601s tick: copy 2");
 }
 
 /*
