@@ -17,7 +17,6 @@
 #include "plan/knapsack.h"
 
 #define TOLERANCE 1e-9 /* of equal rates and of the ceiling; see plan.h */
-#define NEARLY 1e-10   /* smaller gains count as ties */
 #define ROUNDING 1e-12 /* allowed for in bounds */
 #define RATE_MAX 1e100
 #define PATIENCE 50000     /* steps: a millisecond or two */
@@ -194,7 +193,7 @@ static int find_best_effort(struct planner *p, struct choice *c)
         from = p->windows_min;
     /* Upwards, so that of equals the smallest k stays. */
     for (int64_t before = from - 1; before < last; before = k) {
-        if ((found && most * (1 + NEARLY) >= perfect) ||
+        if ((found && most * (1 + TOLERANCE) > perfect) ||
             p->knapsack.patience < 0)
             break;
         int64_t share = p->budget / (before + 1);
