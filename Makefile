@@ -267,12 +267,8 @@ $(B)/obj/src/cli/help.o: $(wildcard src/cli/*.txt src/cli/complete.*sh) \
 	src/doc/man.roff
 $(B)/obj/src/input/sweep/planfile.o: src/input/sweep/plan.sh
 $(B)/obj/src/run/pernode.o: src/run/pernode.sh
-$(B)/obj/src/record/schema.o: src/record/schema.sql src/record/cluster_now.sql
-$(B)/obj/src/record/read/recover.o: src/record/read/mend.sql
-$(B)/obj/src/record/read/view_log.o: src/record/read/log.sql
-$(B)/obj/src/record/read/axis.o: $(wildcard src/record/read/*.sql)
-$(B)/obj/src/record/verify/verify.o: src/record/verify/verify.sql
-$(B)/obj/src/history/store.o: src/history/tables.sql src/history/merge.sql
+$(call obj,$(RECORD_SRC)): $(wildcard src/record/*.sql src/record/*/*.sql)
+$(B)/obj/src/history/store.o: $(wildcard src/history/*.sql)
 
 $(call obj,$(RUN_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags
 	$(say) MPICC $<

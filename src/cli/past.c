@@ -506,7 +506,7 @@ struct reading {
 
 static bool is_named(const struct bats_view_result *result)
 {
-    return result->category != NULL &&
+    return result->category[0] != '\0' &&
            strcmp(result->category, BATS_NO_CLASS) != 0;
 }
 

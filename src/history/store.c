@@ -21,6 +21,10 @@ struct bats_store {
 
 BATS_ASSET(tables_sql, "history/tables.sql");
 BATS_ASSET(merge_sql, "history/merge.sql");
+BATS_ASSET(forget_sql, "history/forget.sql");
+BATS_ASSET(rows_sql, "history/rows.sql");
+BATS_ASSET(sizes_sql, "history/sizes.sql");
+BATS_ASSET(sums_sql, "history/sums.sql");
 
 /* ---- SQLite ---- */
 
@@ -284,55 +288,19 @@ int bats_store_add(struct bats_store *s, const char *run, int64_t ended_s,
 int bats_store_forget(struct bats_store *s, const char *kind,
                       struct bats_error *err)
 {
+    int64_t gone = 0;
     int rc = run_sql(s, "BEGIN IMMEDIATE", err);
-    if (rc < 0)
-        return rc;
-    rc = bats_db_each(&s->db,
-                      "DELETE FROM runtime WHERE ?1 IS NULL OR kind ="
-                      " (SELECT id FROM kind WHERE name = ?1)",
-                      NULL, NULL, err, BATS_VALUES(BATS_T(kind)));
-    int64_t gone = sqlite3_changes64(s->db.sqlite);
-    if (rc == 0 && kind == NULL)
-        rc = run_sql(s, "DELETE FROM run", err);
     if (rc == 0)
-        rc = run_sql(s,
-                     "DELETE FROM sweep WHERE (kind, cluster, run) NOT IN"
-                     " (SELECT kind, cluster, run FROM runtime);"
-                     "DELETE FROM memory WHERE kind NOT IN"
-                     " (SELECT kind FROM runtime);"
-                     "DELETE FROM kind WHERE id NOT IN"
-                     " (SELECT kind FROM runtime);"
-                     "DELETE FROM cluster WHERE id NOT IN"
-                     " (SELECT cluster FROM runtime); COMMIT",
-                     err);
+        rc = bats_db_get(&s->db, forget_sql.begin, bats_db_whole, &gone, err,
+                         BATS_VALUES(BATS_T(kind)));
+    if (rc == 0)
+        rc = run_sql(s, "COMMIT", err);
     if (rc < 0)
         sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
     return rc < 0 ? rc : (int)gone;
 }
 
 /* ---- reading ---- */
-
-/* Rows refer to kinds and places by order. Rows with invalid references, in an
- * edited file, are left out. */
-static const char rows_sql[] =
-    "SELECT k.at, c.at, month, r.run, n.name, bags, r.ended_s, tasks, sum_s,"
-    "    squares, log_sum, log_squares, p10_s, p50_s, p90_s, w.sums"
-    "  FROM runtime r JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
-    "    AS at FROM kind) k ON k.id = r.kind"
-    "  JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1"
-    "    AS at FROM cluster) c ON c.id = r.cluster"
-    "  LEFT JOIN run n ON n.id = r.run"
-    "  LEFT JOIN sweep w ON w.kind = r.kind AND w.cluster = r.cluster"
-    "    AND w.run = r.run"
-    "  WHERE tasks > 0 AND sum_s > 0 ORDER BY r.ended_s, r.run";
-
-static const char sizes_sql[] =
-    "SELECT k.at, asked_kib, used_kib, cores, slots, node_kib, tasks, sum_s,"
-    "    limit_s, most_s"
-    "  FROM memory m JOIN (SELECT *, row_number() OVER (ORDER BY id) - 1"
-    "    AS at FROM kind) k ON k.id = m.kind"
-    "  WHERE tasks > 0 AND sum_s > 0"
-    "  ORDER BY k.at, asked_kib, used_kib";
 
 #define Z(member) BATS_COLUMN(struct bats_past_size, member)
 #define P(member) BATS_COLUMN(struct bats_past_place, member)
@@ -370,19 +338,21 @@ int bats_store_read(struct bats_store *s, struct bats_past *past,
     if (rc == 0)
         rc = bats_db_list(&s->db, "SELECT name FROM kind ORDER BY id",
                           kind_columns, BATS_KIND, &past->kinds,
-                          &past->n_kinds, NULL, err);
+                          &past->n_kinds, NULL, err, NULL, 0);
     if (rc == 0)
         rc = bats_db_list(&s->db,
                           "SELECT name, site, hardware FROM cluster"
                           " ORDER BY id",
                           place_columns, sizeof *past->places, &past->places,
-                          &past->n_places, NULL, err);
+                          &past->n_places, NULL, err, NULL, 0);
     if (rc == 0)
-        rc = bats_db_list(&s->db, rows_sql, row_columns, sizeof *past->rows,
-                          &past->rows, &past->n_rows, &texts, err);
+        rc = bats_db_list(&s->db, rows_sql.begin, row_columns,
+                          sizeof *past->rows, &past->rows, &past->n_rows,
+                          &texts, err, NULL, 0);
     if (rc == 0)
-        rc = bats_db_list(&s->db, sizes_sql, size_columns, sizeof *past->sizes,
-                          &past->sizes, &past->n_sizes, NULL, err);
+        rc = bats_db_list(&s->db, sizes_sql.begin, size_columns,
+                          sizeof *past->sizes, &past->sizes, &past->n_sizes,
+                          NULL, err, NULL, 0);
     for (size_t i = 0; i < past->n_rows; i++) {
         past->rows[i].sweep = bats_past_sweep_parse(past->rows[i].sums);
         past->rows[i].sums = NULL;
@@ -413,13 +383,6 @@ int bats_store_sums(struct bats_store *s, struct bats_past_sum **list,
         C(kind),   C(cluster), C(bags),  C(tasks), C(ended_s),
         C(mean_s), C(p10_s),   C(p90_s), {0}};
 #undef C
-    /* Columns beside max() are those of its row. */
-    return bats_db_list(
-        &s->db,
-        "SELECT k.name, c.name, sum(bags), sum(tasks), max(ended_s),"
-        "    sum_s / tasks, p10_s, p90_s"
-        "  FROM runtime r JOIN kind k ON k.id = r.kind"
-        "  JOIN cluster c ON c.id = r.cluster"
-        "  WHERE tasks > 0 AND sum_s > 0 GROUP BY 1, 2 ORDER BY 1, 2",
-        columns, sizeof **list, list, n, NULL, err);
+    return bats_db_list(&s->db, sums_sql.begin, columns, sizeof **list, list,
+                        n, NULL, err, NULL, 0);
 }

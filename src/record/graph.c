@@ -4,16 +4,6 @@
 
 #include "util/text.h"
 
-static const char table_sql[] =
-    "CREATE TABLE IF NOT EXISTS graph ( -- which task waits for which others\n"
-    "  session INTEGER,\n"
-    "  node INTEGER,  -- number of the task in the bag of the session; larger\n"
-    "                 -- ones stand for no task, but for a barrier\n"
-    "  any INTEGER,   -- 1: it starts when those that it waits for have ended,\n"
-    "                 -- however they have; 0: when they are done\n"
-    "  children TEXT, -- JSON array: the nodes that wait for it\n"
-    "  UNIQUE (session, node))";
-
 /* The node's children as JSON. */
 static void put_children(const struct bats_graph *graph, uint32_t node,
                          struct bats_text *text)
@@ -33,10 +23,8 @@ int bats_record_graph_write(struct bats_db *db, int64_t session,
 {
     sqlite3_stmt *s = NULL;
     struct bats_text text = {0};
-    int rc = bats_db_run(db, table_sql, err);
-    if (rc == 0)
-        rc = bats_db_prepare(db, "INSERT INTO graph VALUES (?, ?, ?, ?)", &s,
-                             err);
+    int rc =
+        bats_db_prepare(db, "INSERT INTO graph VALUES (?, ?, ?, ?)", &s, err);
     for (uint32_t i = 0; rc == 0 && i < graph->n_nodes; i++) {
         bool any = graph->any != NULL && graph->any[i] != 0;
         if (!any && graph->first[i] == graph->first[i + 1])
@@ -52,15 +40,4 @@ int bats_record_graph_write(struct bats_db *db, int64_t session,
     sqlite3_finalize(s);
     bats_text_release(&text);
     return rc;
-}
-
-int bats_record_graph_prepare(struct bats_db *from, struct bats_db *to,
-                              struct bats_error *err)
-{
-    int64_t n = 0;
-    bats_db_integer(from,
-                    "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
-                    " AND name = 'graph'",
-                    &n, NULL);
-    return n > 0 ? bats_db_run(to, table_sql, err) : 0;
 }

@@ -1,8 +1,7 @@
 /*
  * graph: writes the dependencies of a session's tasks. Layer: record, private
- * to it. The table `graph` exists only in records of runs with
- * dependencies: one row for each node (bats/graph.h) that has children or
- * waits for any end.
+ * to it. The table `graph` has one row for each node (bats/graph.h) that has
+ * children or waits for any end.
  */
 #ifndef BATS_RECORD_GRAPH_H
 #define BATS_RECORD_GRAPH_H
@@ -14,9 +13,5 @@
 int bats_record_graph_write(struct bats_db *db, int64_t session,
                             const struct bats_graph *graph,
                             struct bats_error *err);
-
-/* Creates the table in `to` if `from` has it. */
-int bats_record_graph_prepare(struct bats_db *from, struct bats_db *to,
-                              struct bats_error *err);
 
 #endif

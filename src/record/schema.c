@@ -1,42 +1,15 @@
 #include "record/schema.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "bats/sched.h"
 #include "record/write/record.h"
-#include "sql/texts.h"
 #include "util/asset.h"
 #include "util/now.h"
 
 BATS_ASSET(tables_sql, "record/schema.sql");
+BATS_ASSET(tasks_sql, "record/tasks.sql");
 BATS_ASSET(cluster_now_sql, "record/cluster_now.sql");
-
-#define PARAMETERS "(SELECT parameters FROM point WHERE task = n.task)"
-
-/* The view tasks, in two parts: columns for sweep parameters come between.
- * Columns that a query does not use are not looked up; with joins that would
- * hold only without GROUP BY. A task runs while it has no result of the
- * current session. */
-#define OF_TASK(column)                                                       \
-    "(SELECT " column " FROM task WHERE id = n.task) AS " column
-static const char tasks_head[] =
-    "CREATE VIEW tasks AS -- cost: of its machine for the time it ran, by the\n"
-    "    -- charge of a window; further columns: the parameters of a sweep\n"
-    "  SELECT n.number, CASE\n"
-    "      WHEN n.removed THEN 'removed'\n"
-    "      WHEN n.session IS NOT (SELECT session FROM now) AND\n"
-    "        n.task IN (SELECT task FROM running) THEN 'running'\n"
-    "      WHEN n.state = 0 THEN 'pending' WHEN n.state = 1 THEN 'done'\n"
-    "      WHEN n.state = 2 THEN 'failed' ELSE 'skipped' END AS state,\n"
-    "    n.attempts, n.exit_status, n.signal, n.wall_us / 1e6 AS wall_s,\n"
-    "    n.cpu_us / 1e6 AS cpu_s, n.max_rss_kib, n.host, n.cluster,\n"
-    "    n.start_us, n.reason, n.task AS id, n.cost / 1e6 AS cost,\n"
-    "    " OF_TASK("line") ",\n"
-                           "    " OF_TASK("command") ",\n"
-                                                     "    " PARAMETERS
-                                                     " AS parameters";
-static const char tasks_tail[] = "\n  FROM task_now n;\n";
 
 const char *const bats_schema_events[] = {
     [BATS_EVENT_JOINED] = "joined",
@@ -87,29 +60,15 @@ const char *const bats_schema_finishes[] = {
     [BATS_FINISH_TOO_LATE] = "too late",
 };
 
-/* The columns of the parameters, in one text. */
-static const char columns_sql[] =
-    "SELECT group_concat(printf(',\n    json_extract(" PARAMETERS
-    ", ''$.\"%q\"'') AS \"%w\"', name, place), '') FROM (SELECT name, place"
-    " FROM parameter WHERE name NOT NULL AND place NOT NULL ORDER BY id)";
+static int make_view(void *context, sqlite3_stmt *row, struct bats_error *err)
+{
+    return bats_db_run(context, (const char *)sqlite3_column_text(row, 0),
+                       err);
+}
 
 int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err)
 {
-    struct bats_texts texts = {0};
-    const char **columns;
-    size_t n;
-    int rc = bats_db_list(db, columns_sql, bats_db_text, sizeof *columns,
-                          &columns, &n, &texts, err);
-    char *sql = rc == 0 ? sqlite3_mprintf("DROP VIEW IF EXISTS main.tasks;"
-                                          " %s%s%s",
-                                          tasks_head, columns[0], tasks_tail)
-                        : NULL;
-    if (rc == 0)
-        rc = sql == NULL ? bats_no_memory(err) : bats_db_run(db, sql, err);
-    free(columns);
-    bats_texts_release(&texts);
-    sqlite3_free(sql);
-    return rc;
+    return bats_db_each(db, tasks_sql.begin, make_view, db, err, NULL, 0);
 }
 
 int bats_schema_cluster_now(struct bats_db *db, struct bats_error *err)

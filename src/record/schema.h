@@ -12,7 +12,7 @@
 #include "record/db.h"
 
 #define BATS_SCHEMA_APPLICATION 0x42615453 /* "BaTS", PRAGMA application_id */
-#define BATS_SCHEMA_VERSION 10             /* PRAGMA user_version */
+#define BATS_SCHEMA_VERSION 11             /* PRAGMA user_version */
 
 /* Creates a record in an empty database. */
 int bats_schema_make(struct bats_db *db, struct bats_error *err);

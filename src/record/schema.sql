@@ -207,6 +207,15 @@ CREATE TABLE point ( -- a task of a sweep
   task INTEGER PRIMARY KEY, -- task.id
   parameters TEXT); -- its values, a JSON object
 
+CREATE TABLE graph ( -- which task waits for which others
+  session INTEGER,
+  node INTEGER,  -- number of the task in the bag of the session; larger
+                 -- ones stand for no task, but for a barrier
+  any INTEGER,   -- 1: it starts when those that it waits for have ended,
+                 -- however they have; 0: when they are done
+  children TEXT, -- JSON array: the nodes that wait for it
+  UNIQUE (session, node));
+
 CREATE TABLE submission ( -- of a task that was added to an open bag
   task INTEGER PRIMARY KEY, -- task.id
   given TEXT);  -- what it was given beside its command, a JSON object:

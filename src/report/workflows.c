@@ -72,7 +72,7 @@ const struct bats_column bats_workflows_columns[] = {
 };
 
 void bats_workflows_print(FILE *out, const struct bats_purse_status *list,
-                          uint32_t n, uint32_t most)
+                          size_t n, size_t most)
 {
     struct bats_table t = {0};
     if (n == 0)
@@ -88,11 +88,11 @@ static json_t *seconds(bats_time time, bats_time none)
     return time == none ? json_null() : json_real((double)time / BATS_SECOND);
 }
 
-json_t *bats_workflows_json(const struct bats_purse_status *list, uint32_t n)
+json_t *bats_workflows_json(const struct bats_purse_status *list, size_t n)
 {
     json_t *all = json_array();
     int bad = all == NULL;
-    for (uint32_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct bats_purse_status *w = &list[i];
         bad |= json_array_append_new(
             all,

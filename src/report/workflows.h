@@ -36,11 +36,11 @@ extern const struct bats_column bats_workflows_columns[];
 /* Prints, after a blank line, a table of the first `most` workflows and the
  * number of the others; nothing if there are none. */
 void bats_workflows_print(FILE *out, const struct bats_purse_status *list,
-                          uint32_t n, uint32_t most);
+                          size_t n, size_t most);
 
 /* Objects as in the report: null means no budget, deadline or end, or an
  * unknown soonest end; "late" is bats_workflows_is_late. NULL: out of
  * memory. */
-json_t *bats_workflows_json(const struct bats_purse_status *list, uint32_t n);
+json_t *bats_workflows_json(const struct bats_purse_status *list, size_t n);
 
 #endif

@@ -73,12 +73,17 @@ int bats_db_each(struct bats_db *db, const char *sql, bats_db_row *take,
                  const struct bats_db_value *values, int n)
 {
     sqlite3_stmt *s;
-    int rc = bats_db_prepare(db, sql, &s, err);
-    if (rc == 0)
+    int rc = 0;
+    while (rc == 0) {
+        if (sqlite3_prepare_v2(db->sqlite, sql, -1, &s, &sql) != SQLITE_OK)
+            return bats_db_fail(db, sqlite3_errcode(db->sqlite), err);
+        if (s == NULL)
+            break; /* after the last one */
         rc = bats_db_put(db, s, err, values, n);
-    while (rc > 0 && (rc = take != NULL ? take(context, s, err) : 0) == 0)
-        rc = bats_db_step(db, s, err);
-    sqlite3_finalize(s);
+        while (rc > 0 && (rc = take != NULL ? take(context, s, err) : 0) == 0)
+            rc = bats_db_step(db, s, err);
+        sqlite3_finalize(s);
+    }
     return rc;
 }
 
@@ -155,29 +160,35 @@ int bats_db_get(struct bats_db *db, const char *sql,
     return rc < 0 ? rc : 0;
 }
 
+struct items {
+    const struct bats_db_column *columns;
+    struct bats_texts *texts;
+    char *bytes;
+    size_t size, n, room;
+};
+
+static int take_item(void *context, sqlite3_stmt *row, struct bats_error *err)
+{
+    struct items *t = context;
+    if (!bats_grow(&t->bytes, &t->room, t->n + 1, t->size))
+        return bats_no_memory(err);
+    void *item = memset(t->bytes + t->n++ * t->size, 0, t->size);
+    return bats_db_fill(row, t->columns, item, t->texts, err);
+}
+
 int bats_db_list(struct bats_db *db, const char *sql,
                  const struct bats_db_column *columns, size_t size, void *list,
-                 size_t *n, struct bats_texts *texts, struct bats_error *err)
+                 size_t *n, struct bats_texts *texts, struct bats_error *err,
+                 const struct bats_db_value *values, int n_values)
 {
-    sqlite3_stmt *s;
-    char *items = NULL;
-    size_t room = 0;
-    int rc = bats_db_prepare(db, sql, &s, err);
-    for (*n = 0; rc >= 0 && (rc = bats_db_step(db, s, err)) > 0; ++*n) {
-        if (!bats_grow(&items, &room, *n + 1, size)) {
-            rc = bats_no_memory(err);
-            break;
-        }
-        memset(items + *n * size, 0, size);
-        rc = bats_db_fill(s, columns, items + *n * size, texts, err);
-    }
-    sqlite3_finalize(s);
+    struct items t = {columns, texts, NULL, size, 0, 0};
+    int rc = bats_db_each(db, sql, take_item, &t, err, values, n_values);
     if (rc < 0) {
-        free(items);
-        items = NULL;
-        *n = 0;
+        free(t.bytes);
+        t = (struct items){0};
     }
-    *(void **)list = items;
+    *(void **)list = t.bytes;
+    *n = t.n;
     return rc;
 }
 

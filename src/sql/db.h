@@ -67,8 +67,9 @@ int bats_db_put(struct bats_db *db, sqlite3_stmt *statement,
                 struct bats_error *err, const struct bats_db_value *values,
                 int n);
 
-/* Prepares a statement, runs it with these values, and passes each row to
- * `take` until that fails; NULL: the statement yields no rows. */
+/* Runs the statements of `sql`, each with these values as far as it has
+ * parameters, and passes each row to `take` until that fails; NULL: they yield
+ * no rows. */
 typedef int bats_db_row(void *context, sqlite3_stmt *row,
                         struct bats_error *err);
 int bats_db_each(struct bats_db *db, const char *sql, bats_db_row *take,
@@ -117,11 +118,13 @@ int bats_db_get(struct bats_db *db, const char *sql,
                 struct bats_error *err, const struct bats_db_value *values,
                 int n);
 
-/* All rows as an array of n structs of `size` bytes, for free(): `list` is the
- * address of its pointer, NULL without rows and after an error. */
+/* All rows, of bats_db_each, as an array of n structs of `size` bytes, for
+ * free(): `list` is the address of its pointer, NULL without rows and after an
+ * error. */
 int bats_db_list(struct bats_db *db, const char *sql,
                  const struct bats_db_column *columns, size_t size, void *list,
-                 size_t *n, struct bats_texts *texts, struct bats_error *err);
+                 size_t *n, struct bats_texts *texts, struct bats_error *err,
+                 const struct bats_db_value *values, int n_values);
 
 /* A column's text for free(); "" for an SQL NULL. NULL: out of memory. */
 char *bats_db_copy(sqlite3_stmt *row, int column);

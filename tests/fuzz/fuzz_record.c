@@ -271,8 +271,7 @@ static void write_all(struct bats_view *v, FILE *out)
     struct bats_error err;
     struct bats_axis_executions executions;
     struct bats_purse_status *purses;
-    uint32_t n;
-    uint16_t *of;
+    size_t n;
     json_t *options;
 
     bats_axis_executions(v, &executions, &err);
@@ -285,10 +284,8 @@ static void write_all(struct bats_view *v, FILE *out)
     bats_view_wfformat(v, "bag", out, &err);
     if (bats_view_options(v, 0, &options, &err) == 0)
         json_decref(options);
-    if (bats_view_workflows(v, &purses, &n, &of, &err) == 0) {
-        free(purses);
-        free(of);
-    }
+    bats_view_workflows(v, &purses, &n, &err);
+    free(purses);
     bats_view_tasks(v, NULL, 0, BATS_VIEW_BEGUN, BATS_VIEW_BY_NUMBER, 0, &err);
 }
 

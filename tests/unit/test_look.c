@@ -334,7 +334,7 @@ TEST_IN_DIRECTORY(what_is_no_record_is_refused)
         shows(line, 2, "/etc/passwd is not a run record", NULL);
         snprintf(line, sizeof line, "%s bag.txt", verbs[i]);
         shows(line, 2,
-              "was written by an older bats-mpi (schema 4, this one knows 10)",
+              "was written by an older bats-mpi (schema 4, this one knows 11)",
               NULL);
     }
 }

@@ -228,9 +228,9 @@ TEST_IN_DIRECTORY(what_cannot_be_helped_is_told)
     make_record();
     assert_refused(bats_record_recover(PATH, PATH, &recovery, &err),
                    BATS_EINPUT, PATH ": the file exists");
-    ask(PATH, "PRAGMA user_version = 11");
+    ask(PATH, "PRAGMA user_version = 12");
     assert_int_equal(recover(&recovery, &err), BATS_EINPUT);
-    assert_non_null(strstr(err.text, "a newer bats-mpi (schema 11"));
+    assert_non_null(strstr(err.text, "a newer bats-mpi (schema 12"));
     ask(PATH, "PRAGMA user_version = 5");
     assert_int_equal(recover(&recovery, &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "an older bats-mpi (schema 5"));

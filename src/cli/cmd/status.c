@@ -13,7 +13,7 @@
 
 struct workflows {
     struct bats_purse_status *list;
-    uint32_t n;
+    size_t n;
 };
 
 static json_t *to_json(const struct bats_look *l, const struct workflows *w)
@@ -123,8 +123,7 @@ static struct workflows read_all(struct bats_look *l)
 {
     struct workflows w;
     bats_look_status(l);
-    bats_must(bats_view_workflows(l->view, &w.list, &w.n,
-                                  NULL, &bats_why));
+    bats_must(bats_view_workflows(l->view, &w.list, &w.n, &bats_why));
     return w;
 }
 

@@ -31,8 +31,7 @@ struct known {
     bats_time retry_delay, time_limit; /* rules of the engine */
     int64_t yields;                    /* also one of these */
     struct bats_purse_status *workflows;
-    uint32_t n_workflows;
-    uint16_t *workflow; /* by task number - 1 */
+    size_t n_workflows;
     struct bats_known_needs needs;
 };
 
@@ -53,8 +52,8 @@ static void learn(struct bats_look *l, struct known *k)
         .needs = bats_known_needs(l)};
     bats_must(bats_view_decision(l->view, &k->has_decision, &k->decision,
                                  &bats_why));
-    bats_must(bats_view_workflows(l->view, &k->workflows,
-                                  &k->n_workflows, &k->workflow, &bats_why));
+    bats_must(bats_view_workflows(l->view, &k->workflows, &k->n_workflows,
+                                  &bats_why));
     for (size_t i = 0; i < l->status.n_clusters; i++)
         k->held += l->status.clusters[i].held;
 }
@@ -388,6 +387,18 @@ static void why_need(struct bats_text *t, const struct known *k,
         bats_known_room(k->look->view, &k->needs, task->number, t);
 }
 
+static void print_workflow(const struct known *k, int64_t number)
+{
+    int64_t *of = bats_known_expand(
+        json_object_get(json_object_get(k->look->options, "engine"),
+                        "workflow"),
+        k->status->tasks);
+    if (of != NULL && number <= k->status->tasks &&
+        (uint64_t)of[number - 1] < k->n_workflows)
+        bats_workflows_print(stdout, &k->workflows[of[number - 1]], 1, 1);
+    free(of);
+}
+
 static void print_task(const struct known *k,
                        const struct bats_view_task *task)
 {
@@ -406,9 +417,7 @@ static void print_task(const struct known *k,
         bats_words_line(stdout, "%s", need.bytes);
     bats_text_release(&why);
     bats_text_release(&need);
-    if (task->number <= k->status->tasks && k->n_workflows > 0)
-        bats_workflows_print(
-            stdout, &k->workflows[k->workflow[task->number - 1]], 1, 1);
+    print_workflow(k, task->number);
     print_stderr(k, task->id);
     putchar('\n');
     print_history(k, NULL, task->id);
@@ -486,7 +495,6 @@ int cmd_why(struct bats_look *l)
         explain_machines(&k, set->words[2] != NULL ? set->words[2]
                                                    : set->words[1]);
     free(k.workflows);
-    free(k.workflow);
     free(k.needs.category);
     return 0;
 }

@@ -9,22 +9,12 @@
 
 BATS_ASSET(axis_sql, "record/read/axis.sql");
 BATS_ASSET(page_sql, "record/read/page.sql");
-BATS_ASSET(page_graph_sql, "record/read/page_graph.sql");
+BATS_ASSET(executions_sql, "record/read/executions.sql");
+BATS_ASSET(spans_sql, "record/read/spans.sql");
 
 /* ---- executions ---- */
 
-static const char executions_sql[] =
-    "SELECT coalesce(e.given_us, e.ended_us) + begin, e.ended_us + begin,"
-    " task.number, c.name, e.outcome,"
-    " coalesce(exit_status, 0) != 0 OR coalesce(signal, 0) != 0,"
-    " exit_status BETWEEN -3 AND -1, signal != 0 FROM execution e"
-    " JOIN axis USING (session) JOIN seat t ON t.session = e.session"
-    "  AND t.machine = e.machine JOIN task ON task.id = e.task"
-    " JOIN machine m ON m.session = e.session AND m.id = e.machine"
-    " JOIN cluster c ON c.session = m.session AND c.id = m.cluster"
-    " WHERE outcome NOT NULL AND e.slot BETWEEN 0 AND t.slots - 1"
-    " ORDER BY outcome = 6, e.seq";
-_Static_assert(BATS_RECORD_LOST == 6, "executions_sql says so");
+_Static_assert(BATS_RECORD_LOST == 6, "executions.sql says so");
 
 static int list_executions(struct bats_view *v, void *context,
                            struct bats_error *err)
@@ -42,8 +32,9 @@ static int list_executions(struct bats_view *v, void *context,
         rc = bats_db_integer(&v->db, "SELECT sum(length) FROM axis", &x->end,
                              err);
     return rc < 0 ? rc
-                  : bats_db_list(&v->db, executions_sql, columns,
-                                 sizeof *x->list, &x->list, &x->n, NULL, err);
+                  : bats_db_list(&v->db, executions_sql.begin, columns,
+                                 sizeof *x->list, &x->list, &x->n, NULL, err,
+                                 NULL, 0);
 }
 
 int bats_axis_executions(struct bats_view *view,
@@ -55,21 +46,6 @@ int bats_axis_executions(struct bats_view *view,
 }
 
 /* ---- what a page draws ---- */
-
-/* Ended executions, in the order in which the master heard of it: place, slot,
- * end, length, kind, task, memory. Kinds: 0 done, 1 stopped by bats-mpi,
- * 2 failed and run again, 3 superseded by a replica, 4 checkpointed, 5 failed
- * beside a replica, 6 failed. */
-static const char spans_sql[] =
-    "SELECT t.place, e.slot, e.ended_us + begin,"
-    " e.ended_us - CAST(max(e.ended_us - coalesce(e.wall_us, 0) * scale, 0)"
-    "  AS INTEGER), iif(outcome = 0 AND (coalesce(exit_status, 0) != 0"
-    "  OR coalesce(signal, 0) != 0), 6, outcome), task.number, e.max_rss_kib"
-    " FROM execution e JOIN axis USING (session) JOIN seat t"
-    "  ON t.session = e.session AND t.machine = e.machine"
-    " JOIN task ON task.id = e.task"
-    " WHERE outcome BETWEEN 0 AND 5 AND e.slot BETWEEN 0 AND t.slots - 1"
-    " ORDER BY e.seq";
 
 struct writing {
     FILE *file; /* in memory, as it may be written several times */
@@ -158,7 +134,7 @@ static int write_spans(struct bats_view *v, struct writing *w,
     w->last = 0;
     fprintf(w->file, ",\n\"tick_us\":%" PRId64 ",\n\"spans\":\"", w->tick);
     if (rc == 0)
-        rc = bats_db_each(&v->db, spans_sql, take_span, w, err, NULL, 0);
+        rc = bats_db_each(&v->db, spans_sql.begin, take_span, w, err, NULL, 0);
     putc('"', w->file);
     return rc;
 }
@@ -176,21 +152,13 @@ static int write_all(struct bats_view *v, void *context,
                      struct bats_error *err)
 {
     struct writing *w = context;
-    int64_t has_graph = 0;
     drop(w); /* of an earlier try */
     w->file = open_memstream(&w->bytes, &w->n);
     if (w->file == NULL)
         return bats_no_memory(err);
     int rc = bats_db_run(&v->db, axis_sql.begin, err);
     if (rc == 0)
-        rc = bats_db_integer(&v->db,
-                             "SELECT count(*) FROM rec.sqlite_schema"
-                             " WHERE name = 'graph'",
-                             &has_graph, err);
-    if (rc == 0)
         rc = write_members(v, w, page_sql.begin, err);
-    if (rc == 0 && has_graph > 0)
-        rc = write_members(v, w, page_graph_sql.begin, err);
     if (rc == 0)
         rc = write_spans(v, w, err);
     return rc == 0 && (fflush(w->file) != 0 || ferror(w->file))

@@ -74,3 +74,19 @@ SELECT json_array(t.place, l.begun_us + begin,
   FROM lease l JOIN axis USING (session) JOIN seat t
   ON t.session = l.session AND t.machine = l.machine
   WHERE ?2 AND l.begun_us < coalesce(l.ended_us, length) ORDER BY l.id;
+
+-- where tasks depend on others
+SELECT json_array(node, json(children)) AS "children" FROM graph
+  WHERE session = (SELECT max(id) FROM session) ORDER BY node;
+
+-- there: they say more than the executions of a task
+SELECT json_array(number, state) AS "states" FROM tasks
+  WHERE EXISTS (SELECT 1 FROM graph) AND (state IN ('running', 'skipped')
+    OR state = 'pending' AND attempts > 0);
+
+-- there, where no kinds of tasks are recorded
+SELECT json_array(number, substr(command, 1, 80)) AS "programs" FROM tasks
+  WHERE EXISTS (SELECT 1 FROM graph) AND state != 'removed'
+    AND (SELECT json_valid(options)
+      AND json_type(options, '$.categories') IS NULL
+      FROM session ORDER BY id DESC LIMIT 1);

@@ -210,34 +210,39 @@ struct question {
     void *to; /* a struct; or of a list: */
     size_t size, *n;
     struct bats_texts *texts;
+    const struct bats_db_value *values;
+    int n_values;
 };
 
 static int answer(struct bats_view *v, void *context, struct bats_error *err)
 {
     const struct question *q = context;
     if (q->n == NULL)
-        return bats_db_get(&v->db, q->sql, q->columns, q->to, err, NULL, 0);
+        return bats_db_get(&v->db, q->sql, q->columns, q->to, err, q->values,
+                           q->n_values);
     free(*(void **)q->to); /* of an earlier try */
     if (q->texts != NULL)
         bats_texts_release(q->texts);
     return bats_db_list(&v->db, q->sql, q->columns, q->size, q->to, q->n,
-                        q->texts, err);
+                        q->texts, err, q->values, q->n_values);
 }
 
 int bats_part_get(struct bats_view *v, const char *sql,
                   const struct bats_db_column *columns, void *to,
-                  struct bats_error *err)
+                  struct bats_error *err, const struct bats_db_value *values,
+                  int n)
 {
-    struct question q = {sql, columns, to, 0, NULL, NULL};
+    struct question q = {sql, columns, to, 0, NULL, NULL, values, n};
     return bats_part_take(v, answer, &q, err);
 }
 
 int bats_part_list(struct bats_view *v, const char *sql,
                    const struct bats_db_column *columns, size_t size,
                    void *list, size_t *n, struct bats_texts *texts,
-                   struct bats_error *err)
+                   struct bats_error *err, const struct bats_db_value *values,
+                   int n_values)
 {
-    struct question q = {sql, columns, list, size, n, texts};
+    struct question q = {sql, columns, list, size, n, texts, values, n_values};
     *(void **)list = NULL;
     *n = 0;
     return bats_part_take(v, answer, &q, err);

@@ -47,11 +47,13 @@ int bats_part_take(struct bats_view *view, bats_part_job *job, void *context,
  * released first. */
 int bats_part_get(struct bats_view *view, const char *sql,
                   const struct bats_db_column *columns, void *to,
-                  struct bats_error *err);
+                  struct bats_error *err, const struct bats_db_value *values,
+                  int n);
 int bats_part_list(struct bats_view *view, const char *sql,
                    const struct bats_db_column *columns, size_t size,
                    void *list, size_t *n, struct bats_texts *texts,
-                   struct bats_error *err);
+                   struct bats_error *err, const struct bats_db_value *values,
+                   int n_values);
 
 void bats_part_release(struct bats_view *view);
 

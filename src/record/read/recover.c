@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "record/db.h"
-#include "record/graph.h"
 #include "record/read/copy.h"
 #include "record/schema.h"
 #include "sql/texts.h"
@@ -164,13 +163,11 @@ static int save_all(struct recover *r, struct bats_error *err)
     size_t n = 0;
     int rc = bats_db_run(&r->to, "BEGIN; DELETE FROM meta", err);
     if (rc == 0)
-        rc = bats_record_graph_prepare(&r->from, &r->to, err);
-    if (rc == 0)
         rc = bats_db_list(&r->to,
                           "SELECT name FROM sqlite_schema WHERE type = 'table'"
                           " ORDER BY rowid",
                           bats_db_text, sizeof *tables, &tables, &n, &texts,
-                          err);
+                          err, NULL, 0);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = save_and_count(r, tables[i], err);
     free(tables);

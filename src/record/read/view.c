@@ -9,6 +9,12 @@
 #include "util/asset.h"
 #include "util/now.h"
 
+BATS_ASSET(status_sql, "record/read/status.sql");
+BATS_ASSET(clusters_sql, "record/read/clusters.sql");
+BATS_ASSET(needs_sql, "record/read/needs.sql");
+BATS_ASSET(kinds_sql, "record/read/kinds.sql");
+BATS_ASSET(wfformat_sql, "record/read/wfformat.sql");
+
 /* ---- opening ---- */
 
 static int open_own(struct bats_view *v, struct bats_error *err)
@@ -111,33 +117,12 @@ static const struct bats_db_column session_columns[] = {
     C(charged),    C(held),      {0}};
 #undef C
 
-static const char session_sql[] =
-    "SELECT s.id, bag, policy, currency, coalesce(budget, " BATS_PART_UNLIMITED
-    "), window_us, time_scale, seed, started_us, ended_us NOT NULL,"
-    " coalesce(ended_us, n.time_us), finish, signal, exit_code,"
-    " done + failed + running + pending + skipped, done, failed, running,"
-    " pending, skipped, removed, preempted, ending, choosing,"
-    " (SELECT sum(charged) FROM account WHERE id = 0),"
-    " (SELECT held FROM account WHERE session = s.id AND id = 0)"
-    " FROM session s JOIN now n ORDER BY s.id DESC LIMIT 1";
-
 #define C(member) BATS_COLUMN(struct bats_view_cluster, member)
 static const struct bats_db_column cluster_columns[] = {
     C(name),   C(charge),       C(machines),     C(held),
     C(lost),   C(windows),      C(charged),      C(done),
     C(failed), C(mean_wall_us), C(mean_runtime), C(energy_j), {0}};
 #undef C
-
-static const char clusters_sql[] =
-    "SELECT name, charge, machines, held, lost, windows, n.charged, done,"
-    " failed, wall_us / max(done + failed, 1),"
-    " runtime_us / max(done + failed, 1), (SELECT sum(energy_j) FROM lease l"
-    "  JOIN machine m ON m.session = l.session AND m.id = l.machine"
-    "  JOIN cluster k ON k.session = m.session AND k.id = m.cluster"
-    "  WHERE energy_j NOT NULL AND k.name = c.name)"
-    " FROM cluster c LEFT JOIN cluster_now n ON n.session = c.session AND"
-    " n.cluster = c.id WHERE c.session = (SELECT max(id) FROM session)"
-    " ORDER BY c.id";
 
 static int take_cluster(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
@@ -153,15 +138,15 @@ static int read_status(struct bats_view *v, void *context,
 {
     struct bats_view_status *st = context;
     *st = (struct bats_view_status){.is_live = v->is_live};
-    int rc =
-        bats_db_get(&v->db, session_sql, session_columns, st, err, NULL, 0);
+    int rc = bats_db_get(&v->db, status_sql.begin, session_columns, st, err,
+                         NULL, 0);
     if (rc == 0 && st->sessions == 0)
         rc = bats_error_set(err, BATS_EINPUT,
                             "%s is damaged: a row is missing", v->path);
     if (!st->is_live)
         st->held = 0;
-    return rc == 0 ? bats_db_each(&v->db, clusters_sql, take_cluster, st, err,
-                                  NULL, 0)
+    return rc == 0 ? bats_db_each(&v->db, clusters_sql.begin, take_cluster, st,
+                                  err, NULL, 0)
                    : rc;
 }
 
@@ -173,44 +158,15 @@ int bats_view_status(struct bats_view *v, struct bats_view_status *st,
 
 /* ---- options ---- */
 
-/* The options of an open bag know the tasks that were there when the session
- * began. This has the categories of all tasks, and their needs: those that they
- * were given, or else the default, which is the need of category 0. (A limit
- * makes SQLite keep the order.) */
-static const char given_sql[] =
-    "WITH u AS (SELECT json_extract(options, '$.engine.needs[0]') AS usual"
-    "    FROM session ORDER BY id DESC LIMIT 1),"
-    "  g AS (SELECT n.number, iif(json_valid(s.given), s.given, '{}') AS g,"
-    "    json_extract(s.given, '$.memory') AS m"
-    "    FROM task_now n LEFT JOIN submission s ON s.task = n.task"
-    "    WHERE NOT n.removed),"
-    "  k AS (SELECT number, coalesce(json_extract(g, '$.class'), '-') AS class,"
-    "    json_array("
-    "      coalesce(json_extract(g, '$.cores'), json_extract(usual, '$[0]')),"
-    "      coalesce(json_extract(g, '$.gpus'), json_extract(usual, '$[1]')),"
-    "      coalesce((m * CASE substr(m, -1) WHEN 'K' THEN 1024"
-    "          WHEN 'M' THEN 1 << 20 WHEN 'G' THEN 1 << 30 ELSE 1 END + 1023)"
-    "        / 1024, json_extract(usual, '$[2]')),"
-    "      json_extract(g, '$.limit')) AS need FROM g JOIN u),"
-    "  r AS (SELECT number, dense_rank() OVER (ORDER BY class, need) - 1"
-    "    AS kind, class, need FROM k ORDER BY number LIMIT -1),"
-    "  d AS (SELECT DISTINCT kind, class, need FROM r ORDER BY kind LIMIT -1)"
-    "SELECT json_object('categories', (SELECT json_group_array(class) FROM d),"
-    "    'engine', json_object("
-    "      'needs', (SELECT json_group_array(json(need)) FROM d),"
-    "      'categories', (SELECT json('[' || group_concat(kind || ',1') || ']')"
-    "        FROM r)))"
-    "  FROM u WHERE usual IS NOT NULL AND EXISTS (SELECT 1 FROM submission)";
-
-/* The row of this statement as JSON; NULL: none. */
-static int read_json(struct bats_view *v, const char *sql, json_t **json,
-                     struct bats_error *err)
+/* The row of this statement as JSON; NULL: none. ?1: `session`. */
+static int read_json(struct bats_view *v, const char *sql, int64_t session,
+                     json_t **json, struct bats_error *err)
 {
     struct bats_texts texts = {0};
     const char **text;
     size_t n;
     int rc = bats_part_list(v, sql, bats_db_text, sizeof *text, &text, &n,
-                            &texts, err);
+                            &texts, err, BATS_VALUES(BATS_I(session)));
     *json = n > 0 ? json_loads(text[0], 0, NULL) : NULL;
     free(text);
     bats_texts_release(&texts);
@@ -220,19 +176,17 @@ static int read_json(struct bats_view *v, const char *sql, json_t **json,
 int bats_view_options(struct bats_view *v, int64_t session, json_t **options,
                       struct bats_error *err)
 {
-    char sql[96];
-    snprintf(sql, sizeof sql,
-             "SELECT options FROM session WHERE id = coalesce(nullif("
-             "%" PRId64 ", 0), (SELECT max(id) FROM session))",
-             session);
-    return read_json(v, sql, options, err);
+    return read_json(v,
+                     "SELECT options FROM session WHERE id = coalesce("
+                     "nullif(?, 0), (SELECT max(id) FROM session))",
+                     session, options, err);
 }
 
 int bats_view_needs(struct bats_view *v, json_t *options,
                     struct bats_error *err)
 {
     json_t *given;
-    int rc = read_json(v, given_sql, &given, err);
+    int rc = read_json(v, needs_sql.begin, 0, &given, err);
     if (given != NULL && json_object_update_recursive(options, given) != 0)
         rc = bats_no_memory(err);
     json_decref(given);
@@ -256,12 +210,11 @@ int bats_view_decision(struct bats_view *v, bool *found,
         C(found), C(d.time), C(d.reason), C(machines), {0}};
 #undef C
     struct decision r = {.found = false};
-    int rc = bats_part_get(
-        v,
-        "SELECT 1, time_us, reason, machines FROM decision"
-        " WHERE session = (SELECT max(id) FROM session)"
-        " ORDER BY seq DESC LIMIT 1",
-        columns, &r, err);
+    int rc = bats_part_get(v,
+                           "SELECT 1, time_us, reason, machines FROM decision"
+                           " WHERE session = (SELECT max(id) FROM session)"
+                           " ORDER BY seq DESC LIMIT 1",
+                           columns, &r, err, NULL, 0);
     for (const char *at = r.machines;
          *at != '\0' && r.d.n_clusters < BATS_CLUSTERS_MAX;
          at += strcspn(at, ","))
@@ -272,8 +225,6 @@ int bats_view_decision(struct bats_view *v, bool *found,
 }
 
 /* ---- for WfCommons ---- */
-
-BATS_ASSET(wfformat_sql, "record/read/wfformat.sql");
 
 struct document {
     const char *name;
@@ -289,21 +240,12 @@ static int take_document(void *context, sqlite3_stmt *row,
     return d->text != NULL ? 0 : bats_no_memory(err);
 }
 
-/* The table of the dependencies is only there if there are any. */
 static int make_document(struct bats_view *v, void *context,
                          struct bats_error *err)
 {
     const struct document *d = context;
-    int64_t has_graph = 0;
-    int rc = bats_db_integer(&v->db,
-                             "SELECT count(*) FROM rec.sqlite_schema"
-                             " WHERE name = 'graph'",
-                             &has_graph, err);
-    if (rc == 0 && has_graph == 0)
-        rc = bats_db_run(&v->db,
-                         "CREATE TEMP TABLE IF NOT EXISTS graph"
-                         " (session, node, children)",
-                         err);
+    int rc = bats_db_each(&v->db, kinds_sql.begin, NULL, NULL, err,
+                          BATS_VALUES(BATS_I(BATS_DB_NULL)));
     return rc < 0
                ? rc
                : bats_db_each(

@@ -97,11 +97,10 @@ int bats_view_needs(struct bats_view *view, json_t *options,
 
 /* The last session's workflows with budgets of their own: *list is for free();
  * NULL without any; the names are valid until the next call, or the end of the
- * view. They hold 0 unless the run is live. *of (for free(); `of` may be NULL)
- * has each task's workflow, by number - 1. */
+ * view. They hold 0 unless the run is live. */
 int bats_view_workflows(struct bats_view *view,
-                        struct bats_purse_status **list, uint32_t *n,
-                        uint16_t **of, struct bats_error *err);
+                        struct bats_purse_status **list, size_t *n,
+                        struct bats_error *err);
 
 /* ---- lists; an item is valid until the next call ---- */
 
@@ -281,7 +280,7 @@ int bats_view_sessions(struct bats_view *view,
 /* A task done in a session. */
 struct bats_view_result {
     const char *command, *cluster;
-    const char *category; /* its category, or NULL */
+    const char *category; /* its category, or "" */
     double seconds;       /* of virtual time, above 0 */
     int64_t number;
 };

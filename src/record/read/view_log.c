@@ -1,6 +1,4 @@
 /* view_log: the log of a record in chronological order. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "record/read/part.h"
@@ -148,14 +146,15 @@ int bats_view_pause(struct bats_view *v, int64_t task,
         BATS_COLUMN(struct bats_view_pause, failed),
         BATS_COLUMN(struct bats_view_pause, yielded),
         {0}};
-    char sql[384];
-    snprintf(sql, sizeof sql,
-             "SELECT n.yields, iif(e.outcome = %d, e.ended_us, -1),"
-             " iif(e.outcome = %d, e.ended_us, -1) FROM execution e"
-             " JOIN task_now n ON n.task = e.task WHERE e.task = %" PRId64
-             " AND e.session = (SELECT session FROM now)"
-             " ORDER BY e.seq DESC LIMIT 1",
-             BATS_RECORD_RETRIED, BATS_RECORD_YIELDED, task);
     *pause = (struct bats_view_pause){.failed = -1, .yielded = -1};
-    return bats_part_get(v, sql, columns, pause, err);
+    return bats_part_get(
+        v,
+        "SELECT n.yields, iif(e.outcome = ?1, e.ended_us, -1),"
+        " iif(e.outcome = ?2, e.ended_us, -1) FROM execution e"
+        " JOIN task_now n ON n.task = e.task WHERE e.task = ?3"
+        " AND e.session = (SELECT session FROM now)"
+        " ORDER BY e.seq DESC LIMIT 1",
+        columns, pause, err,
+        BATS_VALUES(BATS_I(BATS_RECORD_RETRIED), BATS_I(BATS_RECORD_YIELDED),
+                    BATS_I(task)));
 }

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 
 #include "record/read/part.h"
+#include "util/asset.h"
 #include "util/text.h"
+
+BATS_ASSET(list_sql, "record/read/list.sql");
 
 struct query {
     const char *state, *where; /* NULL: all */
@@ -25,23 +28,6 @@ struct query {
     " THEN 'done' WHEN n.state = 2 THEN 'failed' ELSE 'skipped' END"
 
 #define FROM " FROM task_now n WHERE "
-/* A task that runs has no result of this session yet; busy has its oldest
- * execution. %lld: the time. */
-static const char list_sql[] =
-    "WITH busy AS MATERIALIZED (SELECT task, CAST((%lld - since) / time_scale"
-    "   AS INTEGER) AS wall, m.host AS host, c.name AS cluster"
-    "  FROM (SELECT task, machine, min(given_us) AS since FROM running"
-    "   WHERE task NOT NULL GROUP BY task) r"
-    "  JOIN session s ON s.id = (SELECT session FROM now)"
-    "  LEFT JOIN machine m ON m.session = s.id AND m.id = r.machine"
-    "  LEFT JOIN cluster c ON c.session = s.id AND c.id = m.cluster) "
-    "SELECT n.task, n.number, " STATE_OF ", n.attempts,"
-    " iif(b.task NOT NULL, b.wall, coalesce(n.wall_us, -1)), n.start_us,"
-    " n.cpu_us, n.max_rss_kib, n.exit_status, n.signal,"
-    " iif(b.task NOT NULL, b.host, n.host),"
-    " iif(b.task NOT NULL, b.cluster, n.cluster), n.reason IS 'unpaid', n.cost"
-    " FROM task_now n LEFT JOIN busy b ON b.task = n.task AND NOT n.removed"
-    "  AND n.session IS NOT (SELECT session FROM now) WHERE ";
 
 /* Tasks of the bag; for a number that no task has, removed tasks that had
  * it. */
@@ -52,11 +38,11 @@ static const char list_sql[] =
 
 /* With a limit, the first tasks are selected first, and only these are read
  * completely. */
-static char *sql_of(const struct query *q, bats_time now)
+static char *sql_of(const struct query *q)
 {
     bool is_slowest = q->order == BATS_VIEW_SLOWEST;
     sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(sql, list_sql, (long long)now);
+    sqlite3_str_appendf(sql, list_sql.begin, STATE_OF);
     if (q->limit > 0)
         sqlite3_str_appendall(sql, "n.place IN (SELECT n.place" FROM);
     if (q->number != 0)
@@ -213,10 +199,11 @@ static int list(struct bats_view *v, void *context, struct bats_error *err)
         rc = bats_view_now(v, &now, err);
     if (rc < 0)
         return rc;
-    char *sql = sql_of(q, now);
+    char *sql = sql_of(q);
     rc = sql == NULL ? bats_no_memory(err)
                      : bats_db_list(&v->db, sql, columns, sizeof *v->tasks,
-                                    &v->tasks, &v->n_tasks, &v->texts, err);
+                                    &v->tasks, &v->n_tasks, &v->texts, err,
+                                    BATS_VALUES(BATS_I(now)));
     sqlite3_free(sql);
     if (rc < 0)
         return blame(v, q->where, rc, err);

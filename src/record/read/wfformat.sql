@@ -1,5 +1,5 @@
 -- A run as WfFormat 1.5 of WfCommons, in one row. ?1: the name of the workflow,
--- ?2: the version of bats-mpi. Tasks that are done are executed tasks; others
+-- ?2: the version of bats-mpi; the table kind is of the last session. Tasks that are done are executed tasks; others
 -- have no runtime, which the format requires of executed tasks, and hence no
 -- command. One that was not run, because its outputs existed, took no time.
 
@@ -25,13 +25,6 @@ WITH RECURSIVE
   edge AS MATERIALIZED (SELECT a, b, printf('ID%07d', a) AS parent,
     printf('ID%07d', b) AS child FROM reached
     WHERE b <= (SELECT n FROM size) ORDER BY a, b),
-  -- [category, tasks, category, tasks, ...]
-  part AS (SELECT key, value AS category, lead(value) OVER (ORDER BY key) AS n
-    FROM last, json_each(options, '$.engine.categories')),
-  kind AS MATERIALIZED (SELECT json_extract(options,
-      '$.categories[' || category || ']') AS kind,
-    sum(n) OVER (ORDER BY key) - n AS before, n
-    FROM last, part WHERE key % 2 = 0),
   execution AS (SELECT t.*, instr(words || ' ', ' ') AS blank,
     -- Behind "", which is cut off: each argument begins behind a blank; further
     -- blanks belong to it.
@@ -42,8 +35,9 @@ SELECT json_patch(json_object('name', ?1,
     'createdAt', strftime('%Y-%m-%dT%H:%M:%fZ'), 'schemaVersion', '1.5',
     'runtimeSystem', json_object('name', 'bats-mpi', 'version', ?2),
     'workflow', json_object('specification', json_object('tasks',
-      (SELECT json_group_array(json_object('name', coalesce((SELECT kind
-            FROM kind WHERE number > before AND number <= before + n), 'task'),
+      (SELECT json_group_array(json_object('name', coalesce(
+            (SELECT k.name FROM temp.kind k WHERE last >= number
+              ORDER BY last LIMIT 1), 'task'),
           'id', name,
           'parents', (SELECT json_group_array(parent) FROM edge
             WHERE b = number),

@@ -25,7 +25,7 @@ static int verify(struct bats_view *view, void *context,
     return rc < 0 ? rc
                   : bats_db_list(&view->db, checks_sql.begin, bats_db_text,
                                  sizeof *v->differences, &v->differences,
-                                 &v->n, &v->texts, err);
+                                 &v->n, &v->texts, err, NULL, 0);
 }
 
 int bats_record_verify(struct bats_view *view, struct bats_verified *verified,

@@ -11,10 +11,13 @@
 #include "bats/sched.h"
 #include "bats/status.h"
 #include "record/state.h"
+#include "util/asset.h"
 #include "util/complaint.h"
 #include "util/grow.h"
 #include "util/hash.h"
 #include "util/text.h"
+
+BATS_ASSET(lease_sql, "record/write/lease.sql");
 
 #define I BATS_I
 #define T BATS_T
@@ -199,26 +202,15 @@ static int put_lease(struct bats_record *r, const struct bats_now_lease *told,
                  "(SELECT held FROM lease WHERE id = ?3), 0)"
                  " WHERE session = ?1 AND id = 0",
                  I(r->session), I(l->held), I(id));
-    return rc < 0
-               ? rc
-               : PUT("INSERT INTO lease VALUES (?, ?, ?, ?4, ?5,"
-                     " iif(?4 = 'job', coalesce(?6, (SELECT"
-                     "  json_extract(options, '$.run.jobs_taken.\"' || ?3 ||"
-                     "  '\"') FROM session WHERE id = ?2)), NULL),"
-                     " ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
-                     " ON CONFLICT (id) DO UPDATE SET (state, length_us,"
-                     "  asked_us, begun_us, until_us, ended_us, charged, held,"
-                     "  if_killed) = (excluded.state, excluded.length_us,"
-                     "  excluded.asked_us, excluded.begun_us,"
-                     "  excluded.until_us, excluded.ended_us,"
-                     "  excluded.charged, excluded.held, excluded.if_killed)",
-                     I(id), I(r->session), I(known(l->machine)), T(l->kind),
-                     T(bats_lease_state_name(l->state)),
-                     C(told->job > 0 ? mark : NULL),
-                     I(l->length > 0 ? l->length : NONE), I(time_of(l->asked)),
-                     I(time_of(l->begun)), I(time_of(l->until)),
-                     I(time_of(l->ended)), I(l->charged), I(l->held),
-                     I(l->if_killed));
+    return rc < 0 ? rc
+                  : PUT(lease_sql.begin, I(id), I(r->session),
+                        I(known(l->machine)), T(l->kind),
+                        T(bats_lease_state_name(l->state)),
+                        C(told->job > 0 ? mark : NULL),
+                        I(l->length > 0 ? l->length : NONE),
+                        I(time_of(l->asked)), I(time_of(l->begun)),
+                        I(time_of(l->until)), I(time_of(l->ended)),
+                        I(l->charged), I(l->held), I(l->if_killed));
 }
 
 int bats_leases_put(struct bats_record *r, struct bats_error *err)

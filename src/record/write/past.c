@@ -3,24 +3,15 @@
 #include <stdlib.h>
 
 #include "record/state.h"
+#include "util/asset.h"
 #include "util/usage.h"
 
-/* By task; uint8_t counts saturate. A task that was skipped, or done without a
- * run because its outputs existed, is pending. x counts the executions of a
- * task that had too little memory or time, and were repeated. */
-static const char tasks_sql[] =
-    "SELECT t.id, iif(t.number BETWEEN 1 AND 4294967295, t.number, 0), line,"
-    " hash, place, NOT removed, state, CASE WHEN n.session IS NULL THEN 0"
-    "  WHEN state = 2 THEN 2 ELSE 1 END, executions, min(failures, 255),"
-    " min(losses, 255), min(yields, 255), n.session IS NULL AND reason NOT"
-    "  NULL, min(coalesce(memory, 0), 255), min(coalesce(time, 0), 255)"
-    " FROM task_now n JOIN task t ON t.id = n.task LEFT JOIN (SELECT task,"
-    "   total(exit_status = -4) AS memory, total(cancelled = 2) AS time"
-    "   FROM execution WHERE outcome = 2 GROUP BY task) x ON x.task = n.task";
+BATS_ASSET(past_sql, "record/write/past.sql");
+
 _Static_assert(BATS_RECORD_PENDING == 0 && BATS_RECORD_DONE == 1 &&
                    BATS_RECORD_FAILED == 2 && BATS_NOW_FAILED == 2 &&
                    BATS_RECORD_RETRIED == 2 && BATS_STATUS_OUT_OF_MEMORY == -4,
-               "tasks_sql says so");
+               "past.sql says so");
 
 /* In the order of struct bats_past. */
 static int compare_tasks(const void *a, const void *b)
@@ -72,8 +63,9 @@ int bats_past_load(struct bats_past *past, struct bats_db *db,
             err, BATS_EINPUT, "%s is damaged: it has session %lu, task %lld",
             db->path, (unsigned long)past->sessions, (long long)past->last_id);
     if (rc == 0)
-        rc = bats_db_list(db, tasks_sql, task_columns, sizeof *past->tasks,
-                          &past->tasks, &past->n, NULL, err);
+        rc =
+            bats_db_list(db, past_sql.begin, task_columns, sizeof *past->tasks,
+                         &past->tasks, &past->n, NULL, err, NULL, 0);
     if (past->n > 0)
         qsort(past->tasks, past->n, sizeof *past->tasks, compare_tasks);
     for (size_t i = 0; i < past->n; i++)

@@ -12,7 +12,11 @@
 #include "bats/sched.h"
 #include "record/graph.h"
 #include "record/state.h"
+#include "util/asset.h"
 #include "util/json.h"
+
+BATS_ASSET(session_sql, "record/write/session.sql");
+BATS_ASSET(take_over_sql, "record/write/take_over.sql");
 
 #define I BATS_I
 #define R BATS_R
@@ -257,24 +261,18 @@ static int insert_session(struct bats_record *r,
 {
     const struct bats_sched_options *engine = session->engine;
     char *options = options_of(session);
-    int rc =
-        options == NULL
-            ? bats_no_memory(err)
-            : RUN("INSERT INTO session (id, run_id, bag, version, policy,"
-                  " seed, budget, window_us, time_scale, currency,"
-                  " resume, options, started_us, n_tasks, job, life,"
-                  " jobs_name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                  " ?12, ?, ?, nullif(?, ''), ?,"
-                  " json_extract(?12, '$.run.jobs_name'))",
-                  I(r->session), T(session->run_id), T(session->bag),
-                  T(session->version), T(bats_policy_name(engine->policy)),
-                  I((int64_t)engine->seed),
-                  I(limited(engine->budget, BATS_UNLIMITED)),
-                  I(engine->window), R(session->time_scale),
-                  T(session->currency),
-                  T(bats_schema_resumes[session->resume]), T(options),
-                  I(session->started_us), I(r->n_tasks), T(session->job),
-                  I(session->life));
+    int rc = options == NULL
+                 ? bats_no_memory(err)
+                 : RUN(session_sql.begin, I(r->session), T(session->run_id),
+                       T(session->bag), T(session->version),
+                       T(bats_policy_name(engine->policy)),
+                       I((int64_t)engine->seed),
+                       I(limited(engine->budget, BATS_UNLIMITED)),
+                       I(engine->window), R(session->time_scale),
+                       T(session->currency),
+                       T(bats_schema_resumes[session->resume]), T(options),
+                       I(session->started_us), I(r->n_tasks), T(session->job),
+                       I(session->life));
     free(options);
     return rc;
 }
@@ -312,23 +310,6 @@ static int insert_machines(struct bats_record *r,
     return rc;
 }
 
-/* A session that buys jobs takes over those left by earlier ones. */
-static int take_over_jobs(struct bats_record *r, struct bats_error *err)
-{
-    char sql[512];
-    snprintf(sql, sizeof sql,
-             "UPDATE lease SET state = 'killed', held = 0 WHERE kind = 'job'"
-             "  AND state NOT IN ('ended', 'killed') AND session < %1$lld"
-             "  AND (SELECT jobs_name NOT NULL FROM session"
-             "    WHERE id = %1$lld);"
-             "DELETE FROM stake WHERE lease IN"
-             "  (SELECT id FROM lease WHERE state = 'killed');"
-             "UPDATE account SET held = 0 WHERE held != 0 AND session IN"
-             "  (SELECT session FROM lease WHERE state = 'killed')",
-             (long long)r->session);
-    return bats_db_run(&r->db, sql, err);
-}
-
 int bats_record_begin(struct bats_record *r,
                       const struct bats_record_session *session,
                       struct bats_error *err)
@@ -341,7 +322,8 @@ int bats_record_begin(struct bats_record *r,
     if (rc == 0)
         rc = insert_session(r, session, err);
     if (rc == 0)
-        rc = take_over_jobs(r, err);
+        rc = bats_db_each(&r->db, take_over_sql.begin, NULL, NULL, err,
+                          BATS_VALUES(I(r->session)));
     if (rc == 0)
         rc = insert_clusters(r, session, err);
     if (rc == 0)

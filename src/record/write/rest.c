@@ -6,26 +6,13 @@
 #include "bats/sample.h"
 #include "bats/sched.h"
 #include "record/state.h"
+#include "util/asset.h"
 
-#define SEEN_MAX 64     /* most runtimes per cluster */
-#define LOOK_AT "20000" /* most results examined */
+BATS_ASSET(seen_sql, "record/write/seen.sql");
+BATS_ASSET(of_job_sql, "record/write/of_job.sql");
+BATS_ASSET(purchase_sql, "record/write/purchase.sql");
 
-/* Runtimes of tasks that ran on several clusters come first: they give the
- * regression lines (sample.h). */
-static const char seen_sql[] =
-    "WITH good AS NOT MATERIALIZED (SELECT * FROM execution"
-    "    WHERE exit_status = 0 AND signal = 0 AND runtime_us NOT NULL),"
-    "  again AS MATERIALIZED (SELECT task FROM good WHERE task IN"
-    "    (SELECT task FROM task_now WHERE executions > 1)"
-    "    GROUP BY task HAVING count(*) > 1) "
-    "SELECT c.name, e.runtime_us, t.number - 1 FROM (SELECT *,"
-    "    task IN again AS is_repeated FROM good"
-    "    ORDER BY is_repeated DESC, seq DESC LIMIT " LOOK_AT ") e "
-    "  JOIN task t ON t.id = e.task "
-    "  JOIN machine m ON m.session = e.session AND m.id = e.machine "
-    "  JOIN cluster c ON c.session = m.session AND c.id = m.cluster "
-    "WHERE e.task NOT IN (SELECT task FROM task_now WHERE removed) "
-    "ORDER BY e.is_repeated DESC, e.seq DESC";
+#define SEEN_MAX 64 /* most runtimes per cluster */
 
 struct seen {
     char cluster[BATS_CLUSTER_NAME];
@@ -43,8 +30,8 @@ int bats_record_rest(struct bats_record *record,
     uint32_t n[BATS_CLUSTERS_MAX] = {0};
     struct seen *seen;
     size_t n_seen;
-    int rc = bats_db_list(&record->db, seen_sql, columns, sizeof *seen, &seen,
-                          &n_seen, NULL, err);
+    int rc = bats_db_list(&record->db, seen_sql.begin, columns, sizeof *seen,
+                          &seen, &n_seen, NULL, err, NULL, 0);
     rest->n_seen = 0;
     rest->seen = calloc(engine->n_clusters * SEEN_MAX, sizeof *rest->seen);
     if (rc == 0 && rest->seen == NULL)
@@ -72,21 +59,8 @@ int bats_record_of_job(struct bats_record *record, const char *job,
         C(seen_us), C(life),      {0}};
 #undef C
     *known = (struct bats_record_job){0};
-    return bats_db_get(
-        &record->db,
-        "WITH s AS (SELECT *, coalesce(last_us, (SELECT time_us FROM now)) AS"
-        "    last FROM session WHERE job = ?),"
-        "  l AS (SELECT session, sum(amount) AS amount, max(time_us) AS time"
-        "    FROM charge JOIN s ON s.id = session WHERE account = 0"
-        "    GROUP BY session) "
-        "SELECT (SELECT sum(amount) FROM l),"
-        "  iif(l.time IS NULL,"
-        "    json_extract(options, '$.engine.billing.before'), 0),"
-        "  json_extract(options, '$.engine.billing.rate'),"
-        "  started_us + coalesce(l.time, 0) / time_scale,"
-        "  started_us + max(coalesce(l.time, 0), last) / time_scale, life "
-        "FROM s LEFT JOIN l ON l.session = s.id ORDER BY s.id DESC LIMIT 1",
-        columns, known, err, BATS_VALUES(BATS_T(job)));
+    return bats_db_get(&record->db, of_job_sql.begin, columns, known, err,
+                       BATS_VALUES(BATS_T(job)));
 }
 
 /* Jobs without a bill. */
@@ -109,22 +83,12 @@ int bats_record_purchase(struct bats_record *record,
 #undef C
 #undef J
     *known = (struct bats_record_purchase){.session = 1};
-    int rc = bats_db_get(
-        &record->db,
-        "WITH s AS (SELECT id, jobs_name AS name, job, started_us +"
-        "    coalesce(last_us, (SELECT time_us FROM now)) / time_scale AS last"
-        "    FROM session WHERE name NOT NULL) "
-        "SELECT (SELECT coalesce(max(id), 0) + 1 FROM session),"
-        "  (SELECT name FROM s ORDER BY id DESC LIMIT 1),"
-        "  (SELECT coalesce(sum(amount), 0) FROM charge"
-        "    WHERE account = 0 AND session IN (SELECT id FROM s)),"
-        "  (SELECT group_concat(job) FROM (SELECT DISTINCT job FROM s)),"
-        "  (SELECT max(last) FROM s)",
-        columns, known, err, NULL, 0);
+    int rc = bats_db_get(&record->db, purchase_sql.begin, columns, known, err,
+                         NULL, 0);
     return rc < 0 ? rc
                   : bats_db_list(&record->db, open_sql, open_columns,
                                  sizeof *known->open, &known->open,
-                                 &known->n_open, NULL, err);
+                                 &known->n_open, NULL, err, NULL, 0);
 }
 
 void bats_record_rest_release(struct bats_record_rest *rest)

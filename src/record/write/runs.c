@@ -4,7 +4,11 @@
 
 #include "bats/sched.h"
 #include "record/state.h"
+#include "util/asset.h"
 #include "util/grow.h"
+
+BATS_ASSET(forget_sql, "record/write/forget.sql");
+BATS_ASSET(result_sql, "record/write/result.sql");
 
 #define NONE (-1)
 #define NIL BATS_DB_NULL
@@ -204,18 +208,10 @@ int bats_runs_put(struct bats_record *r, struct bats_error *err)
 
 /* ---- the details ---- */
 
-/* A task's failure in an earlier session no longer counts for that cluster. */
 static int forget_earlier(struct bats_record *r, uint32_t task,
                           struct bats_error *err)
 {
-    return PUT("UPDATE cluster_now SET failed = failed - 1,"
-               "  wall_us = cluster_now.wall_us - n.wall_us, runtime_us ="
-               "   runtime_us - CAST(n.wall_us * s.time_scale AS INTEGER)"
-               " FROM task_now n JOIN session s ON s.id = n.session"
-               "  JOIN cluster p ON p.session = ?2 AND p.name = n.cluster"
-               " WHERE n.place = ?1 AND cluster_now.session = ?2"
-               "  AND cluster_now.cluster = p.id",
-               I(r->now.tasks[task].place), I(r->session));
+    return PUT(forget_sql.begin, I(r->now.tasks[task].place), I(r->session));
 }
 
 static int put_result(struct bats_record *r,
@@ -246,23 +242,15 @@ static int put_result(struct bats_record *r,
             of->wall_us += u->wall_us;
         }
     }
-    return rc < 0
-               ? rc
-               : PUT("UPDATE task_now SET state = ?2,"
-                     " executions = executions + 1, attempts = attempts + 1,"
-                     " failures = 0, losses = 0, yields = 0, reason = NULL,"
-                     " session = ?3, machine = ?4, cluster = ?5, host = ?6,"
-                     " exit_status = ?7, signal = ?8, start_us = ?9,"
-                     " wall_us = ?10, cpu_us = ?11, max_rss_kib = ?12,"
-                     " cost = ?13 WHERE place = ?1",
-                     I(bats_record_place(r, a->task)),
-                     I(has_failed ? BATS_NOW_FAILED : BATS_NOW_DONE),
-                     I(r->session), I(a->machine),
-                     T(is_known ? c->name : NULL),
-                     host != NULL ? C(host) : T(m->host), I(u->exit_status),
-                     I(u->signal), I(u->start_us), I(u->wall_us),
-                     I(u->user_us + u->system_us), I(u->max_rss_kib),
-                     is_known ? R(cost) : I(NIL));
+    return rc < 0 ? rc
+                  : PUT(result_sql.begin, I(bats_record_place(r, a->task)),
+                        I(has_failed ? BATS_NOW_FAILED : BATS_NOW_DONE),
+                        I(r->session), I(a->machine),
+                        T(is_known ? c->name : NULL),
+                        host != NULL ? C(host) : T(m->host), I(u->exit_status),
+                        I(u->signal), I(u->start_us), I(u->wall_us),
+                        I(u->user_us + u->system_us), I(u->max_rss_kib),
+                        is_known ? R(cost) : I(NIL));
 }
 
 /* Counts an execution that returns to the bag, or that another one preceded,
