@@ -66,121 +66,99 @@ TEST(short_tasks_take_no_negative_time)
 
 /* ---- samples ---- */
 
-static void expect(const struct bats_cluster_sample *c, const double *runtimes,
-                   uint32_t n, uint32_t n_measured, uint32_t n_pairs)
-{
-    assert_int_equal(c->n, n);
-    assert_int_equal(c->n_measured, n_measured);
-    assert_int_equal(c->n_pairs, n_pairs);
-    for (uint32_t i = 0; i < n; i++)
-        assert_near(c->runtimes[i], runtimes[i], 1e-9);
-}
+/* What was observed, and the sample that it makes; a line if b1 is not 0. */
+static const struct {
+    const char *what;
+    uint32_t n_clusters, base;
+    const char *seen; /* task, cluster, runtime, for each */
+    struct {
+        uint32_t n, n_measured, n_pairs;
+        double runtimes[7], b0, b1;
+        bool is_ratio;
+    } clusters[3];
+} samples[] = {
+    /* Tasks 0 and 1 ran on both, 2 and 3 on the base, 4 on the other, which
+     * takes 100 + x / 2. */
+    {"they are completed both ways", 2, 0,
+     .seen = "4 1 350, 0 0 1000, 1 0 2000, 3 0 800, 1 1 1100, 2 0 600, "
+             "0 1 600",
+     .clusters = {{5, 4, 4, {1000, 2000, 600, 800, 500}, 0, 0, false},
+                  {5, 3, 2, {600, 1100, 400, 500, 350}, 100, 0.5, false}}},
+    /* 10 -> 20, 20 -> 30, 30 -> 55 are not on one line, whose slope is 1.75 and
+     * which can be taken to begin at 0. Only for the fourth task it is asked. */
+    {"what was measured stays", 2, 0,
+     .seen = "0 0 10, 0 1 20, 1 0 20, 1 1 30, 2 0 30, 2 1 55, 3 0 40",
+     .clusters = {{4, 4, 4, {10, 20, 30, 40}, 0, 0, false},
+                  {4, 3, 3, {20, 30, 55, 70}, 0, 1.75, true}}},
+    /* Of a task that only the third one has run, in which the mean is 40, not
+     * 25. */
+    {"the base has most runtimes", 3, 1,
+     .seen = "0 0 10, 0 1 20, 1 1 30, 2 2 40",
+     .clusters = {{3, 1, 1, {10, 15, 12.5}, 0, 0.5, true},
+                  {3, 2, 2, {20, 30, 25}, 0, 0, false},
+                  {3, 1, 0, {32, 48, 40}, 0, 1.6, true}}},
+    {"the first of several runtimes counts", 1, 0,
+     .seen = "7 0 10, 3 0 5, 7 0 99",
+     .clusters = {{2, 2, 2, {5, 10}, 0, 0, false}}},
+    {"a cluster without runtimes is unknown", 3, 2,
+     .seen = "0 0 10, 0 2 5, 1 2 4", /* one pair: a ratio */
+     .clusters = {{2, 1, 1, {10, 8}, 0, 2, true},
+                  {0},
+                  {2, 2, 2, {5, 4}, 0, 0, false}}},
+    {"so are all without any", 3, 0, .clusters = {{0}}},
+    /* Cluster 2 shares tasks with cluster 0 only: 0 -> 1 is 2 x, 0 -> 2 is
+     * 10 + 3 x; so 1 -> 2 is 10 + 1.5 x. */
+    {"a third cluster helps out", 3, 1,
+     .seen = "0 0 10, 0 1 20, 1 0 20, 1 1 40, 2 0 30, 2 2 100, 3 0 50, "
+             "3 2 160, 4 1 60, 5 1 80, 6 1 100",
+     .clusters =
+         {{7, 4, 2, {10, 20, 30, 50, 30, 40, 50}, 0, 0.5, true},
+          {7, 5, 5, {20, 40, 60, 100, 60, 80, 100}, 0, 0, false},
+          {7, 2, 0, {40, 70, 100, 160, 100, 130, 160}, 10, 1.5, true}}},
+    /* No task in common at all: means 20 and 5. */
+    {"without pairs the means decide", 2, 0,
+     .seen = "0 0 10, 1 0 20, 2 0 30, 3 1 4, 4 1 6",
+     .clusters = {{5, 3, 3, {10, 20, 30, 16, 24}, 0, 0, false},
+                  {5, 2, 0, {2.5, 5, 7.5, 4, 6}, 0, 0.25, true}}},
+    {"runtimes of nothing count as something", 2, 0,
+     .seen = "0 0 0, 0 1 0, 1 0 0",
+     .clusters = {{2, 2, 2, {1, 1}, 0, 0, false},
+                  {2, 1, 1, {1, 1}, 0, 0, false}}}};
 
-/* Tasks 0 and 1 ran on both, 2 and 3 on the base, 4 on the other, which takes
- * 100 + x / 2. */
-TEST(samples_are_completed_both_ways)
+TEST(samples_are_as_by_hand)
 {
-    const struct bats_observation o[] = {
-        {4, 1, 350},  {0, 0, 1000}, {1, 0, 2000}, {3, 0, 800},
-        {1, 1, 1100}, {2, 0, 600},  {0, 1, 600},
-    };
-    struct bats_sample s;
-    assert_ok(bats_sample_init(&s, 2, o, COUNT(o), &err));
-    assert_int_equal(s.base, 0);
-    expect(&s.clusters[0], (double[]){1000, 2000, 600, 800, 500}, 5, 4, 4);
-    expect(&s.clusters[1], (double[]){600, 1100, 400, 500, 350}, 5, 3, 2);
-    assert_near(s.clusters[1].line.b0, 100, 1e-9);
-    assert_near(s.clusters[1].line.b1, 0.5, 1e-9);
-    assert_false(s.clusters[1].line.ratio);
-    bats_sample_release(&s);
-}
-
-/* 10 -> 20, 20 -> 30, 30 -> 55 are not on one line, whose slope is 1.75 and
- * which can be taken to begin at 0. Only for the fourth task it is asked. */
-TEST(what_was_measured_stays)
-{
-    const struct bats_observation o[] = {{0, 0, 10}, {0, 1, 20}, {1, 0, 20},
-                                         {1, 1, 30}, {2, 0, 30}, {2, 1, 55},
-                                         {3, 0, 40}};
-    struct bats_sample s;
-    assert_ok(bats_sample_init(&s, 2, o, COUNT(o), &err));
-    expect(&s.clusters[0], (double[]){10, 20, 30, 40}, 4, 4, 4);
-    expect(&s.clusters[1], (double[]){20, 30, 55, 70}, 4, 3, 3);
-    bats_sample_release(&s);
-}
-
-TEST(base_has_most_runtimes)
-{
-    const struct bats_observation o[] = {
-        {0, 0, 10}, {0, 1, 20}, {1, 1, 30}, {2, 2, 40}};
-    struct bats_sample s;
-    assert_ok(bats_sample_init(&s, 3, o, COUNT(o), &err));
-    assert_int_equal(s.base, 1);
-    bats_sample_release(&s);
-}
-
-TEST(first_of_several_runtimes_counts)
-{
-    const struct bats_observation o[] = {{7, 0, 10}, {3, 0, 5}, {7, 0, 99}};
-    struct bats_sample s;
-    assert_ok(bats_sample_init(&s, 1, o, COUNT(o), &err));
-    expect(&s.clusters[0], (double[]){5, 10}, 2, 2, 2);
-    bats_sample_release(&s);
-}
-
-TEST(cluster_without_runtimes_is_unknown)
-{
-    const struct bats_observation o[] = {{0, 0, 10}, {0, 2, 5}, {1, 2, 4}};
-    struct bats_sample s;
-    assert_ok(bats_sample_init(&s, 3, o, COUNT(o), &err));
-    expect(&s.clusters[1], NULL, 0, 0, 0);
-    expect(&s.clusters[0], (double[]){10, 8}, 2, 1, 1); /* one pair: a ratio */
-    assert_true(s.clusters[0].line.ratio);
-    bats_sample_release(&s);
-    assert_ok(bats_sample_init(&s, 3, NULL, 0, &err));
-    for (int i = 0; i < 3; i++)
-        expect(&s.clusters[i], NULL, 0, 0, 0);
-    bats_sample_release(&s);
-}
-
-/* Cluster 2 shares tasks with cluster 0 only: 0 -> 1 is 2 x, 0 -> 2 is
- * 10 + 3 x; so 1 -> 2 is 10 + 1.5 x. */
-TEST(third_cluster_helps_out)
-{
-    const struct bats_observation o[] = {{0, 0, 10}, {0, 1, 20},  {1, 0, 20},
-                                         {1, 1, 40}, {2, 0, 30},  {2, 2, 100},
-                                         {3, 0, 50}, {3, 2, 160}, {4, 1, 60},
-                                         {5, 1, 80}, {6, 1, 100}};
-    struct bats_sample s;
-    assert_ok(bats_sample_init(&s, 3, o, COUNT(o), &err));
-    assert_int_equal(s.base, 1);
-    assert_near(s.clusters[2].line.b0, 10, 1e-9);
-    assert_near(s.clusters[2].line.b1, 1.5, 1e-9);
-    expect(&s.clusters[2], (double[]){40, 70, 100, 160, 100, 130, 160}, 7, 2,
-           0);
-    bats_sample_release(&s);
-}
-
-/* No task in common at all: means 20 and 5. */
-TEST(without_pairs_the_means_decide)
-{
-    const struct bats_observation o[] = {
-        {0, 0, 10}, {1, 0, 20}, {2, 0, 30}, {3, 1, 4}, {4, 1, 6}};
-    struct bats_sample s;
-    assert_ok(bats_sample_init(&s, 2, o, COUNT(o), &err));
-    assert_true(s.clusters[1].line.ratio);
-    expect(&s.clusters[0], (double[]){10, 20, 30, 16, 24}, 5, 3, 3);
-    expect(&s.clusters[1], (double[]){2.5, 5, 7.5, 4, 6}, 5, 2, 0);
-    bats_sample_release(&s);
-}
-
-TEST(runtimes_of_nothing_count_as_something)
-{
-    const struct bats_observation o[] = {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}};
-    struct bats_sample s;
-    assert_ok(bats_sample_init(&s, 2, o, COUNT(o), &err));
-    expect(&s.clusters[1], (double[]){1, 1}, 2, 1, 1);
-    bats_sample_release(&s);
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        struct bats_sample s;
+        print_message("# %s\n", samples[i].what);
+        struct bats_observation seen[11];
+        size_t n_seen = 0;
+        const char *at = samples[i].seen;
+        for (int n; at && sscanf(at, "%u%u%ld%n", &seen[n_seen].task,
+                                 &seen[n_seen].cluster, &seen[n_seen].runtime,
+                                 &n) == 3;
+             n_seen++)
+            at += n + (at[n] == ',');
+        assert_ok(
+            bats_sample_init(&s, samples[i].n_clusters, seen, n_seen, &err));
+        assert_int_equal(s.base, samples[i].base);
+        for (uint32_t c = 0; c < samples[i].n_clusters; c++) {
+            const struct bats_cluster_sample *is = &s.clusters[c];
+            assert_int_equal(is->n, samples[i].clusters[c].n);
+            assert_int_equal(is->n_measured,
+                             samples[i].clusters[c].n_measured);
+            assert_int_equal(is->n_pairs, samples[i].clusters[c].n_pairs);
+            for (uint32_t k = 0; k < is->n; k++)
+                assert_near(is->runtimes[k],
+                            samples[i].clusters[c].runtimes[k], 1e-9);
+            if (samples[i].clusters[c].b1 > 0) {
+                assert_near(is->line.b0, samples[i].clusters[c].b0, 1e-9);
+                assert_near(is->line.b1, samples[i].clusters[c].b1, 1e-9);
+                assert_int_equal(is->line.ratio,
+                                 samples[i].clusters[c].is_ratio);
+            }
+        }
+        bats_sample_release(&s);
+    }
 }
 
 TEST(bad_observations_are_refused)
