@@ -79,7 +79,7 @@ void bats_workflows_print(FILE *out, const struct bats_purse_status *list,
         return;
     json_t *rows = bats_workflows_json(list, n);
     bats_table_fill(&t, bats_workflows_columns, rows, most);
-    bats_table_first(out, &t, n, most);
+    bats_table_first(out, &t, (uint32_t)n, (uint32_t)most);
     json_decref(rows);
 }
 
