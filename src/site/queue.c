@@ -480,6 +480,19 @@ static void say_late(struct bats_queue *j, int64_t now_us)
         (long long)late_us / 1000000, BILL_US / 1000000);
 }
 
+/* Slurm's accounting hears of a job's start up to 5 s later. Of a job that
+ * slurmctld forgets before that it never learns, and bills nothing. */
+static void bill_late(struct bats_queue *j, uint32_t place, bool answers)
+{
+    const struct job *job = &j->jobs[place];
+    bool is_free = answers && job->is_forgotten && !job->is_known;
+    say(j, "the accounting of %s does not know %sjob %s%s",
+        j->o.system->name, is_free ? "" : "the end of ", job->is.id,
+        is_free ? ", which was forgotten: it is not billed"
+                : ": it is charged for the time it was held");
+    bill(j, place, is_free ? 0 : bats_job_bill_by_time(&job->is));
+}
+
 static void billed(struct bats_queue *j, int rc, const char *answer,
                    const struct bats_error *why, int64_t now_us)
 {
@@ -505,14 +518,9 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
         if (rc > 0 && job->state == ENDED && job->is.start_s == 0 &&
             !job->is_known && late_s > 0 && late_us > late_s * 1000000)
             bill(j, i, 0); /* it has never begun */
-        if (job->state != ENDED ||
-            late_us < (rc > 0 && job->is_forgotten ? FORGOTTEN_US : BILL_US))
-            continue;
-        say(j,
-            "the accounting of %s does not know the end of job %s: it is "
-            "charged for the time it was held",
-            j->o.system->name, job->is.id);
-        bill(j, i, bats_job_bill_by_time(&job->is));
+        if (job->state == ENDED &&
+            late_us >= (rc > 0 && job->is_forgotten ? FORGOTTEN_US : BILL_US))
+            bill_late(j, i, rc > 0);
     }
     say_late(j, now_us);
 }

@@ -33,7 +33,8 @@
  * the time from start to end in the list, at the job's rate; if the job is not
  * in the list any more, the time until it was missed. That is so after half a
  * minute if the list would still show a job that has ended: the controller has
- * died, and forgotten it. A run that waits for bills says so.
+ * died, and forgotten it. If the accounting never knew it either, it has no
+ * bill. A run that waits for bills says so.
  */
 #ifndef BATS_SITE_QUEUE_H
 #define BATS_SITE_QUEUE_H

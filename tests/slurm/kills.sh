@@ -9,6 +9,16 @@ back() { # SECONDS COMMAND...: later, while the run goes on
     later+=($!)
 }
 controller_again() { slurmctld -D </dev/null >>log/slurmctld 2>&1 & }
+# forgets COMMAND...: slurmctld dies, and the next one knows what it knew when
+# `before` was made of its state. COMMAND runs while there is none.
+forgets() {
+    kill -KILL "$(cat slurmctld.pid)"
+    rm -rf slurmctld.pid state
+    cp -a before state
+    "$@"
+    controller_again
+    within 60 sh -c 'scontrol ping | grep -q UP'
+}
 
 # kill_part PART: of a job that runs; fails if there is none.
 kill_part() {
@@ -71,12 +81,10 @@ survives() {
     done
     [ ${#later[@]} -eq 0 ] || wait "${later[@]}" || :
     within 60 sh -c 'scontrol ping | grep -q UP'
-    if [[ $killed == *dies* ]]; then # forgotten jobs are charged, not billed
-        echo "$bag: exit $code,$killed; charged $(charged "$bag")"
-        test $code -eq 0 && done_all "$bag" 40 && none_left "$bag" &&
-            bats-mpi record verify "$bag" >>out &&
-            awk -v c="$(charged "$bag")" -v m=$budget 'BEGIN { exit c > m }'
-        return
+    if [[ $killed == *dies* ]]; then # jobs that it forgot run for ever
+        sacctmgr -i show runawayjobs >>out
+        start "$bag" --resume
+        wait $master || code=$?
     fi
     echo "$bag: exit $code,$killed; $(sort -u "ran.$bag" | wc -l) of 40 done," \
         "charged $(charged "$bag"), billed $(billed "$bag")"

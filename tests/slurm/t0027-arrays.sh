@@ -54,8 +54,28 @@ done_all killed 60
 kept killed
 ok 'elements are taken over by the next session'
 
+# slurmctld dies before the accounting, which is away, knows of the jobs.
+accounts() {
+    slurmdbd -D </dev/null >>log/dbd 2>&1 &
+    within 60 accounting
+}
+cp -a state before
+kill "$(cat slurmdbd.pid)"
+within 60 sh -c '! test -e slurmdbd.pid'
+tasks forgotten 16
+start forgotten --slots 2
+within 60 ran forgotten 1
+forgets accounts
+expect 0 wait $master
+grep -q 'does not know job [0-9_]*, which was forgotten: it is not billed' err
+done_all forgotten 16
+kept forgotten
+ok 'jobs that slurmctld forgets before the accounting knows them cost nothing'
+
 budget=4
 RANDOM=3
 survives random 5 "${parts[@]}" >>out
 ok 'a run is done and billed as charged after five kills'
+survives dies 2 controller-dies >>out
+ok 'also after slurmctld was killed twice, once the accounting is mended'
 done_testing

@@ -317,8 +317,19 @@ static const struct {
      * knew it, and does not know the job. */
     {"so is one that was forgotten after its end", true, 0,
      "submit 0; pass 1; list 17 1.0.1.end 900 FAILED None 1000 1036 100;"
+     "sacct 17|RUNNING|900|Unknown|66|billing=100|bats-test;"
      "pass 10; news submitted 0 17, ended 0 17; squeue;"
      "pass 80; news billed 0 17 1000000"},
+    /* It was killed before the accounting knew of the job, whose end a list has
+     * shown, or not. */
+    {"one that the accounting never knew costs nothing", true, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 FAILED None 1000 1036 100;"
+     "pass 10; news submitted 0 17, ended 0 17; squeue;"
+     "pass 80; news billed 0 17 0"},
+    {"also one that was running", true, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 RUNNING None 1000 1060 100;"
+     "pass 30; news submitted 0 17, runs 0 17 1000-1060 at 100; squeue;"
+     "pass 90; news ended 0 17 forgotten, billed 0 17 0"},
     /* slurmctld did not know the job for a while. */
     {"a job that comes back is cancelled", true, 0,
      "submit 0; pass 1; list 17 1.0.1.end 900 RUNNING None 1000 1060 100;"
