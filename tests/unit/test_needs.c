@@ -230,6 +230,36 @@ TEST(a_large_task_is_not_starved)
     bats_graph_release(&graph);
 }
 
+/* Task 49 of a whole machine waits for task 0, which ends after 1 s. Then the
+ * second machine is free after 1000 s, the first one, that is lost, after 500 s;
+ * tasks of 300 s would never leave room. */
+TEST(a_reservation_is_where_it_is_soonest_and_moves_from_a_lost_machine)
+{
+    forget();
+    struct bats_edge edge = {0, 49};
+    struct bats_graph graph;
+    assert_int_equal(bats_graph_init(&graph, 50, 50, &edge, 1, NULL), 0);
+    p->needs[0] = (struct bats_need){1, 0, 0, 0};
+    p->needs[1] = (struct bats_need){4, 0, 0, 0};
+    p->category[49] = 1;
+    for (uint32_t i = 1; i < 49; i++)
+        p->runtime[i] = (i < 4 ? 1000 : i < 8 ? 500 : 300) * BATS_SECOND;
+    p->runtime[0] = BATS_SECOND;
+    p->runtime[49] = 5000 * BATS_SECOND;
+    p->o.graph = &graph;
+    p->o.told_runtime = told;
+    p->o.true_context = p;
+    begin(50, 2, 4, 2);
+    step();
+    assert_int_equal(bats_sched_reservation(p->sched).machine, 0);
+    memset(p->slot, 0, 4 * sizeof *p->slot);
+    tell((struct bats_event){.type = BATS_EVENT_LOST, .machine = 0});
+    while (p->began[49] == 0)
+        step();
+    assert_int_equal(p->began[49], 1000 * BATS_SECOND);
+    bats_graph_release(&graph);
+}
+
 TEST(memory_and_gpus_are_not_oversold)
 {
     forget();
@@ -310,6 +340,9 @@ TEST(a_task_that_was_out_of_memory_needs_more_the_next_time)
     uint32_t task = p->slot[0].task;
     fail_task(0, true);
     assert_int_equal(bats_sched_need(p->sched, task)->memory_kib, 60);
+    /* One takes all slots and four a third each: the means of their shares. */
+    assert_true(fabs(bats_sched_room(p->sched, 0) - 4 * 5 / (4 + 16 / 3.0)) <
+                1e-9);
     /* The fourth one had the reservation. Now that is the first one's: the
      * last one, of 30 KiB, does not begin before it. */
     step();
@@ -334,25 +367,65 @@ TEST(a_task_that_was_out_of_memory_needs_more_the_next_time)
     play();
 }
 
+TEST(a_task_that_failed_waits_for_another_machine)
+{
+    forget();
+    p->needs[0] = (struct bats_need){3, 0, 0, 0};
+    p->o.rules.retries = 2;
+    p->runtime[0] = p->runtime[1] = BATS_MINUTE;
+    begin(2, 2, 4, 1);
+    uint32_t task = p->slot[0].task;
+    fail_task(0, false);
+    assert_int_equal(p->slot[0].end, 0);
+    step();
+    assert_true(p->slot[CORES].end > 0);
+    assert_int_equal(p->slot[CORES].task, task);
+}
+
+/* Tasks 1 to 10 of one slot are a chain, which takes longer than all others. */
+TEST(an_urgent_chain_comes_before_larger_tasks)
+{
+    forget();
+    struct bats_edge edges[9];
+    struct bats_graph graph;
+    for (uint32_t i = 0; i < 9; i++)
+        edges[i] = (struct bats_edge){i, i + 1};
+    assert_int_equal(bats_graph_init(&graph, 15, 15, edges, 9, NULL), 0);
+    p->needs[0] = (struct bats_need){1, 0, 0, 0};
+    p->needs[1] = (struct bats_need){4, 0, 0, 0};
+    for (uint32_t i = 0; i < 15; i++) {
+        p->category[i] = i >= 10;
+        p->runtime[i] = 10 * BATS_SECOND;
+    }
+    p->o.graph = &graph;
+    p->o.told_runtime = told;
+    p->o.true_context = p;
+    begin(15, 1, 4, 2);
+    assert_true(p->slot[0].end > 0);
+    assert_int_equal(p->slot[0].task, 0);
+    bats_graph_release(&graph);
+}
+
 TEST(what_earlier_sessions_gave_a_task_is_kept)
 {
-    static const uint16_t more[] = {1, 1};
-    static const uint8_t memory[] = {2, 0}, time[] = {0, 2};
+    static const uint16_t more[] = {1, 2, 2};
+    static const uint8_t memory[] = {2, 1}, time[] = {0, 2};
     forget();
     p->needs[0] = (struct bats_need){1, 0, 30, 0};
     p->needs[1] = (struct bats_need){1, 0, 60, 0};
+    p->needs[2] = (struct bats_need){1, 0, 90, 0};
     p->o.more = more;
     p->o.earlier.memory_more = memory;
     p->o.earlier.time_more = time;
     p->o.rules.timeout = BATS_MINUTE;
     p->o.rules.retry_time = 3;
     p->o.monitor_interval = BATS_HOUR;
-    begin(2, 1, 4, 2);
-    assert_int_equal(bats_sched_need(p->sched, 0)->memory_kib, 60);
-    assert_int_equal(bats_sched_need(p->sched, 1)->memory_kib, 30);
+    begin(2, 2, 4, 3);
+    assert_int_equal(bats_sched_need(p->sched, 0)->memory_kib, 90);
+    assert_int_equal(bats_sched_need(p->sched, 1)->memory_kib, 60);
     assert_int_equal(bats_sched_wakeup(p->sched), BATS_MINUTE);
     p->o.earlier.time_more = time + 1;
-    begin(1, 1, 4, 2);
+    begin(1, 1, 4, 3);
     assert_int_equal(bats_sched_wakeup(p->sched), 9 * BATS_MINUTE);
 }
 
