@@ -167,11 +167,13 @@ static int read_plan(struct bats_bagfile *bag, bool is_script,
     int code =
         bats_sweep_of_plan(bag->name, bag->text, command, &bag->sweep, err);
     free(command);
-    free(bag->text);
-    bag->text = NULL;
     if (!code)
         bag->n_tasks = (uint32_t)bag->sweep->points.n;
-    return code;
+    if (!code && is_script)
+        code = bats_bag_read_script(bag, err);
+    free(bag->text);
+    bag->text = NULL;
+    return code ? code : bats_bag_read_columns(bag, err);
 }
 
 static int read_bag(struct bats_bagfile *b, const char *path,

@@ -192,8 +192,16 @@ cut -f1,4,5 out | diff - <(printf '%s\t%s\t%s\n' task fast_s fast_cost \
     1 50 0.04167 2 630 0.525 3 150 0.125)
 # Two tasks of 2 of 5 cores share a machine.
 sed '/^.cluster fast/a machine = node\nslots = 5' clusters.ini >nodes.ini
-verb plan sweep.sh --clusters nodes.ini --points --cores 2 --history script.db
-cut -f5 out | diff - <(printf '%s\n' fast_cost 0.02083 0.2625 0.0625)
+for says in --cores=2 '#BATS cores=2' '#BATS parameter cores 2'; do
+    [ "$says" = --cores=2 ] || echo "$says" >>sweep.sh
+    verb plan sweep.sh --clusters nodes.ini --points --history script.db \
+        $([ "$says" != --cores=2 ] || echo "$says")
+    cut -f5 out | diff - <(printf '%s\n' fast_cost 0.02083 0.2625 0.0625)
+    sed -i '3d' sweep.sh
+done
+echo '#BATS coxes=2' >>sweep.sh
+exits 2 "sweep.sh:3: unknown key 'coxes'" verb plan $points --history script.db
+sed -i '3d' sweep.sh
 plan sweep.sh --history script.db
 grep -q '^from 1 earlier bag: 4m36s, ' out # (50 + 630 + 150) / 3
 imports <(sed "s/fit --n/true --n/" line.json) true.db

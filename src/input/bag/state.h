@@ -70,6 +70,10 @@ int bats_bag_trait(struct scan *scan, const char *text);
  * gpus/nvidia=N or gpus/amd=N. Other options say nothing about needs. */
 int bats_bag_hyperqueue(struct scan *scan, const char *text);
 
+/* Applies the lines "#BATS KEY=VALUE" of a script with parameters to all of its
+ * tasks. Cuts bag->text into lines. BATS_EINPUT, BATS_ENOMEM. */
+int bats_bag_read_script(struct bats_bagfile *bag, struct bats_error *err);
+
 /* Reads the columns of a sweep named after such keys, except "class".
  * BATS_EINPUT, naming the task; BATS_ENOMEM. */
 int bats_bag_read_columns(struct bats_bagfile *bag, struct bats_error *err);

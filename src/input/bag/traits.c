@@ -219,27 +219,53 @@ static int read_column(struct bats_bagfile *bag, enum trait trait,
     return rc;
 }
 
+static bool make_traits(struct bats_bagfile *bag)
+{
+    if (bag->own_traits == NULL)
+        bag->own_traits =
+            calloc(bag->n_tasks + (size_t)1, sizeof *bag->own_traits);
+    return bag->own_traits != NULL;
+}
+
+int bats_bag_read_script(struct bats_bagfile *bag, struct bats_error *err)
+{
+    struct scan scan = {.bag = bag, .err = err};
+    const char *line;
+    int rc = 0;
+    for (char *rest = bag->text; rc == 0 && (line = strsep(&rest, "\n"));) {
+        scan.line++;
+        if (bats_text_skip_word(&line, "#BATS", BLANKS) &&
+            bats_bag_is_trait(line))
+            rc = bats_bag_trait(&scan, line);
+    }
+    if (rc < 0 || !scan.new_group)
+        return rc;
+    if (!make_traits(bag))
+        return bats_no_memory(err);
+    for (uint32_t i = 0; i < bag->n_tasks; i++)
+        bag->own_traits[i] = scan.traits;
+    return 0;
+}
+
 int bats_bag_read_columns(struct bats_bagfile *bag, struct bats_error *err)
 {
     int rc = 0;
     for (enum trait k = CORES; rc == 0 && k < N_TRAITS; k++) {
         size_t column = bats_sweep_column(bag->sweep, forms[k].key);
-        if (column == SIZE_MAX)
-            continue;
-        if (bag->own_traits == NULL)
-            bag->own_traits =
-                calloc(bag->n_tasks + (size_t)1, sizeof *bag->own_traits);
-        rc = bag->own_traits != NULL ? read_column(bag, k, column, err)
-                                     : bats_no_memory(err);
+        if (column != SIZE_MAX)
+            rc = make_traits(bag) ? read_column(bag, k, column, err)
+                                  : bats_no_memory(err);
     }
     return rc;
 }
 
 /* ---- classes ---- */
 
-/* Fills class[] by task, for a bag of lines. */
+/* Fills class[] by task, for a bag of lines or a script. */
 static void spread(const struct bats_bagfile *bag, uint16_t *class)
 {
+    for (uint32_t i = 0; bag->own_traits != NULL && i < bag->n_tasks; i++)
+        class[i] = bag->own_traits[i].class;
     for (size_t g = 0; g < bag->n_groups; g++) {
         uint32_t end =
             g + 1 < bag->n_groups ? bag->groups[g + 1].first : bag->n_tasks;
