@@ -269,13 +269,13 @@ static void read_text(const char *text)
 static void write_all(struct bats_view *v, FILE *out)
 {
     struct bats_error err;
-    struct bats_axis_executions executions;
+    struct bats_axis_pools pools;
     struct bats_purse_status *purses;
     size_t n;
     json_t *options;
 
-    bats_axis_executions(v, &executions, &err);
-    free(executions.list);
+    bats_axis_pools(v, &pools, &err);
+    free(pools.list);
     for (int i = 0; i < 2; i++)
         bats_axis_write(
             v,

@@ -9,40 +9,51 @@
 
 BATS_ASSET(axis_sql, "record/read/axis.sql");
 BATS_ASSET(page_sql, "record/read/page.sql");
-BATS_ASSET(executions_sql, "record/read/executions.sql");
+BATS_ASSET(pools_sql, "record/read/pools.sql");
+BATS_ASSET(pool_sums_sql, "record/read/pool_sums.sql");
 BATS_ASSET(spans_sql, "record/read/spans.sql");
 
 /* ---- executions ---- */
 
-_Static_assert(BATS_RECORD_LOST == 6, "executions.sql says so");
-
-static int list_executions(struct bats_view *v, void *context,
-                           struct bats_error *err)
+static int list_pools(struct bats_view *v, void *context,
+                      struct bats_error *err)
 {
-#define C(member) BATS_COLUMN(struct bats_axis_execution, member)
+#define C(member) BATS_COLUMN(struct bats_axis_pools, member)
+#define X(member) BATS_COLUMN(struct bats_axis_execution, member)
     static const struct bats_db_column columns[] = {
-        C(given),  C(ended),     C(task),       C(cluster), C(outcome),
-        C(failed), C(timed_out), C(was_killed), {0}};
+        C(is_unreliable),  C(is_free),       C(noticed),
+        C(jobs),           C(window),        C(currency),
+        C(tasks),          C(end),           C(n_machines),
+        C(pool[0].slots),  C(pool[1].slots), C(pool[0].charge),
+        C(pool[1].charge), C(pool[0].asked), C(pool[1].asked),
+        C(pool[0].there),  C(pool[1].there), {0}};
+    static const struct bats_db_column execution_columns[] = {
+        X(pool), X(sent), X(end), X(first), X(how), X(is_done), {0}};
 #undef C
-    struct bats_axis_executions *x = context;
-    free(x->list); /* of an earlier try */
-    x->list = NULL;
+#undef X
+    struct bats_axis_pools *p = context;
+    free(p->list); /* of an earlier try */
+    p->list = NULL;
     int rc = bats_db_run(&v->db, axis_sql.begin, err);
     if (rc == 0)
-        rc = bats_db_integer(&v->db, "SELECT sum(length) FROM axis", &x->end,
-                             err);
+        rc =
+            bats_db_list(&v->db, pools_sql.begin, execution_columns,
+                         sizeof *p->list, &p->list, &p->n, NULL, err, NULL, 0);
     return rc < 0 ? rc
-                  : bats_db_list(&v->db, executions_sql.begin, columns,
-                                 sizeof *x->list, &x->list, &x->n, NULL, err,
-                                 NULL, 0);
+                  : bats_db_get(&v->db, pool_sums_sql.begin, columns, p, err,
+                                NULL, 0);
 }
+_Static_assert(BATS_RECORD_RESULT == 0 && BATS_RECORD_PREEMPTED == 1 &&
+                   BATS_RECORD_SUPERSEDED == 3 && BATS_RECORD_YIELDED == 4 &&
+                   BATS_RECORD_LOST == 6 && BATS_ANSWERED == 0 &&
+                   BATS_LOST == 1 && BATS_GIVEN_UP == 2 && BATS_STOPPED == 3,
+               "pools.sql says so");
 
-int bats_axis_executions(struct bats_view *view,
-                         struct bats_axis_executions *executions,
-                         struct bats_error *err)
+int bats_axis_pools(struct bats_view *view, struct bats_axis_pools *pools,
+                    struct bats_error *err)
 {
-    *executions = (struct bats_axis_executions){0};
-    return bats_part_take(view, list_executions, executions, err);
+    *pools = (struct bats_axis_pools){0};
+    return bats_part_take(view, list_pools, pools, err);
 }
 
 /* ---- what a page draws ---- */
