@@ -1,9 +1,11 @@
 #include "run/pernode.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "exec/process/environment.h"
@@ -75,6 +77,9 @@ uint32_t bats_pernode_number(const struct bats_pernode *node)
 {
     uint32_t number = 0;
     FILE *file = fopen(node->file, "re");
+    /* A rank that leaves writes it anew. */
+    while (file != NULL && flock(fileno(file), LOCK_SH) < 0 && errno == EINTR)
+        ;
     if (file == NULL || fscanf(file, "%" SCNu32, &number) != 1)
         number = 0;
     if (file != NULL)
