@@ -20,15 +20,15 @@ static const struct {
 } kinds[KINDS] = {
     [KIND_BATS] = {"bats", UINT64_C(0xbacda925efcc4999)},
     [KIND_BKP] = {"bkp", UINT64_C(0x0cdba5576e7b330e)},
-    [KIND_RR] = {"rr", UINT64_C(0x6b33796fd8b9e5ed)},
+    [KIND_RR] = {"rr", UINT64_C(0xf43e054ae36b0371)},
     [KIND_DBC] = {"dbc", UINT64_C(0xde39e214f160ef7a)},
-    [KIND_EXPERT] = {"expert", UINT64_C(0x0b6ed7ba42d55752)},
+    [KIND_EXPERT] = {"expert", UINT64_C(0x6ae93871e09ee1de)},
     [KIND_GRAPH] = {"graph", UINT64_C(0x4b652a9fbb56728b)},
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xf40eb10edf18ca37)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0xc947e4d52f4e5e3f)},
-    [KIND_SECOND] = {"second", UINT64_C(0x594cfd2f619c22c6)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0xc16e32ee6674e046)},
+    [KIND_SECOND] = {"second", UINT64_C(0x72f5abd4f6baa01e)},
     [KIND_JOB] = {"job", UINT64_C(0x22a01d4364a615cf)},
-    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x3bb3ae95a9ed9a48)},
+    [KIND_ALLOCATION] = {"allocation", UINT64_C(0x8f82ad1721779c45)},
     [KIND_NEEDS] = {"needs", UINT64_C(0x066b437a01d37f0f)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)

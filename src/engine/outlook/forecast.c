@@ -70,11 +70,15 @@ static double look_at(struct state *s, const struct machine *m,
     return longest;
 }
 
-/* Updates the expected times of the running tasks. */
+/* Updates the expected times of the running tasks; idle machines have none. */
 static void look(struct state *s, struct running *running)
 {
-    for (uint32_t i = 0; i < s->n_held; i++) {
-        struct machine *m = &s->machines[s->held[i]];
+    uint32_t next = 0; /* slot of a machine not looked at yet */
+    while ((next = slot_next_busy(s, next)) < s->n_slots) {
+        struct machine *m = &s->machines[s->slots[next].machine];
+        next = m->first_slot + m->n_slots;
+        if (!machine_is_held(m))
+            continue;
         double over = look_at(s, m, &running[m->cluster]) -
                       (double)(m->paid_end - s->now);
         m->overrun =

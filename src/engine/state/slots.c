@@ -127,7 +127,7 @@ bool bats_sched_next_idle(struct bats_sched *e, struct bats_idle_machine *idle)
 
 void slots_rescan(struct state *s)
 {
-    for (uint32_t i = 0; i < s->n_held && s->n_free > 0; i++) {
+    for (uint32_t i = 0; i < s->n_held && s->idle.n < s->n_free; i++) {
         const struct machine *m = &s->machines[s->held[i]];
         if (m->state != MACHINE_ACTIVE || m->n_busy == m->n_slots)
             continue;
@@ -245,9 +245,12 @@ void slot_take_out(struct state *s, uint32_t slot, struct bats_position task)
     }
     if (sl->n_tasks == 0) {
         assert(m->n_busy > 0);
+        sl->works = false;
         m->n_busy--;
-        if (m->n_busy == 0)
+        if (m->n_busy == 0) {
+            m->overrun = 0;
             lease_idle(s, sl->machine);
+        }
         s->n_busy--;
         s->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
         if (m->state == MACHINE_ACTIVE) {

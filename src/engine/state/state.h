@@ -410,6 +410,16 @@ static inline bool slot_is_free(const struct state *s, uint32_t slot)
            (!s->needs.lead || s->needs.lead[slot] == NO_SLOT);
 }
 
+/* The first slot from `slot` on that has a task; n_slots: none. */
+static inline uint32_t slot_next_busy(const struct state *s, uint32_t slot)
+{
+    for (; slot < s->n_slots; slot = slot / 64 * 64 + 64)
+        if (s->busy[slot / 64] >> slot % 64 > 0)
+            return slot +
+                   (uint32_t)__builtin_ctzll(s->busy[slot / 64] >> slot % 64);
+    return s->n_slots;
+}
+
 /* The slot whose task holds this one; itself if none does. */
 static inline uint32_t slot_lead(const struct state *s, uint32_t slot)
 {
