@@ -124,7 +124,7 @@ struct tally {
     long runs, done, left; /* left: tasks, of those not done */
     long late, later;      /* done, but above estimate, bound */
     long dear, dearer;     /* charged more than estimate, bound */
-    long beyond;           /* charged more than it may, with its cushion */
+    long beyond;           /* charged more than it may */
     double makespan, cost; /* sums of promise / truth; of those done */
     double price, high;    /* sums of the cost that was offered, its bound */
     double error;          /* sum of |ln| of makespan's; of those done */

@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "exec/output/outfile.h"
 #include "report/recorded.h"
 #include "report/words.h"
 #include "util/json.h"
 
-#define KEY "output_dir"
+#define KEY "output_dir" /* outputs.sql reads it */
 
 size_t bats_look_bag(const char *record)
 {
@@ -147,8 +148,8 @@ char *bats_place_default(const char *bag)
     return dir;
 }
 
-static int resolve(const char *name, char path[PATH_MAX],
-                   struct bats_error *err)
+int bats_place_resolve(const char *name, char path[PATH_MAX],
+                       struct bats_error *err)
 {
     if (realpath(name, path) != NULL)
         return 0;
@@ -165,9 +166,9 @@ int bats_place_note(json_t *settings, const char *dir, const char *record,
                     struct bats_error *err)
 {
     char place[PATH_MAX], beside[PATH_MAX];
-    int rc = resolve(dir, place, err);
+    int rc = bats_place_resolve(dir, place, err);
     if (rc == 0)
-        rc = resolve(record, beside, err);
+        rc = bats_place_resolve(record, beside, err);
     if (rc < 0)
         return rc;
     size_t n = name_at(beside);
@@ -178,22 +179,15 @@ int bats_place_note(json_t *settings, const char *dir, const char *record,
                : bats_no_memory(err);
 }
 
-char *bats_place_find(struct bats_view *view, int64_t session)
+void bats_place_of_stream(char *path, size_t size, const char *record,
+                          const struct bats_view_output *o)
 {
-    const char *record = bats_view_path(view);
-    char real[PATH_MAX], *dir = NULL;
-    json_t *all = NULL;
-    bats_must(bats_view_options(view, session, &all, &bats_why));
-    bats_must(resolve(record, real, &bats_why));
-    const char *noted =
-        json_string_value(json_object_get(json_object_get(all, "run"), KEY));
-    if (noted != NULL &&
-        asprintf(&dir, "%.*s%s", noted[0] == '/' ? 0 : (int)name_at(real),
-                 real, noted) < 0)
-        bats_have(NULL);
-    json_decref(all);
-    real[bats_look_bag(real)] = '\0';
-    return dir != NULL ? dir : bats_have(bats_place_default(real));
+    bool is_noted = o->dir[0] != '\0';
+    size_t beside = o->dir[0] == '/' ? 0
+                    : is_noted       ? name_at(record)
+                                     : bats_look_bag(record);
+    snprintf(path, size, "%.*s%s/" BATS_OUTFILE_NAME ".out", (int)beside,
+             record, is_noted ? o->dir : ".out", o->run, o->stream);
 }
 
 /* ---- needs ---- */

@@ -10,6 +10,7 @@
 #define BATS_LOOK_H
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -90,9 +91,14 @@ char *bats_place_default(const char *bag);
 int bats_place_note(json_t *settings, const char *dir, const char *record,
                     struct bats_error *err);
 
-/* The directory with the output of a session, for free(): the one noted, else
- * the default for the record's bag. */
-char *bats_place_find(struct bats_view *view, int64_t session);
+/* The path of an existing file, without links. BATS_ESYS. */
+int bats_place_resolve(const char *name, char path[PATH_MAX],
+                       struct bats_error *err);
+
+/* The file that has the output, in the directory noted, else in the default
+ * for the record's bag; `record`: its path, resolved. */
+void bats_place_of_stream(char *path, size_t size, const char *record,
+                          const struct bats_view_output *output);
 
 /* ---- needs ---- */
 

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "exec/output/outfile.h"
 #include "run/engine_options.h"
 #include "run/master.h"
 #include "run/open.h"
@@ -49,7 +50,7 @@ static int output_path(const struct bats_run_options *o, const char *run_id,
     if (o->output == BATS_OUTPUT_RESULTS && o->results == NULL)
         n = snprintf(path, PATH_MAX, "%s", o->output_dir);
     if (o->output == BATS_OUTPUT_STREAM)
-        n = snprintf(path, PATH_MAX, "%s/stream-%s-%04d", o->output_dir,
+        n = snprintf(path, PATH_MAX, "%s/" BATS_OUTFILE_NAME, o->output_dir,
                      run_id, stream);
     if (n < PATH_MAX)
         return 0;

@@ -55,6 +55,13 @@ expect 1 show bag
 test "$(wc -l <out)" -ge 295
 grep -q 'the output of task [0-9]* is damaged or incomplete' err
 ok 'a torn output file is told, exit 1, and the rest is printed'
+# shellcheck disable=SC2012
+rm "$(ls bag.out/*.out | head -n 1)"
+expect 3 show bag
+test "$(($(wc -l <out) + $(grep -c 'No such file .* of task [0-9]* is lost' err)))" \
+    -eq 300
+test -s out
+ok 'a lost output file is told, exit 3, and the rest is printed'
 
 # ---- bytes ----
 

@@ -13,13 +13,12 @@
 
 struct printer {
     const struct bats_settings *set;
-    struct bats_view *view;
-    char **dirs;                      /* by session; NULL: not looked up yet */
+    const char *record;               /* its path, resolved */
     struct bats_view_output *outputs; /* n, by number of the task */
     size_t n;
     uint64_t task; /* number of the task being printed, as people see it */
     bool in_line;  /* --tag: the last line is incomplete */
-    bool lacking;  /* something requested is missing or damaged */
+    int code;      /* something requested is missing or damaged */
 };
 
 /* ---- one task ---- */
@@ -57,35 +56,29 @@ static void print_failure(const struct bats_view_output *o)
               o->out_bytes, o->err_bytes);
 }
 
-static const char *dir_of(struct printer *p, int64_t session)
-{
-    if (p->dirs[session] == NULL)
-        p->dirs[session] = bats_place_find(p->view, session);
-    return p->dirs[session];
-}
-
 static void print_task(struct printer *p, const struct bats_view_output *o)
 {
-    char path[PATH_MAX];
+    char path[2 * PATH_MAX];
     if (p->set->failed && o->exit_status == 0 && o->signal == 0)
         return;
     if (p->set->failed)
         print_failure(o);
     p->task = (uint64_t)o->task;
-    snprintf(path, sizeof path, "%s/stream-%s-%04d.out", dir_of(p, o->session),
-             o->run, o->stream);
+    bats_place_of_stream(path, sizeof path, p->record, o);
     const struct bats_outfile_place place = {path, (uint32_t)(o->task - 1),
                                              o->attempt, o->begin, o->end};
-    int rc = bats_must(bats_outfile_read(&place, p->set->err ? 2 : 1,
-                                         write_out, p, &bats_why));
+    int rc = bats_outfile_read(&place, p->set->err ? 2 : 1, write_out, p,
+                               &bats_why);
     if (p->in_line)
         putchar('\n');
     p->in_line = false;
-    p->lacking |= rc > 0;
-    if (rc > 0)
-        bats_tell("%s: the output of task %" PRId64
-                  " is damaged or incomplete",
-                  path, o->task);
+    if (rc != 0) {
+        int code = rc < 0 ? bats_exit_of(rc) : BATS_EXIT_FAILED;
+        p->code = code > p->code ? code : p->code;
+        bats_tell("%s: the output of task %" PRId64 " is %s",
+                  rc < 0 ? bats_why.text : path, o->task,
+                  rc < 0 ? "lost" : "damaged or incomplete");
+    }
     if (ferror(stdout))
         bats_must(bats_flush(&bats_why));
 }
@@ -94,17 +87,18 @@ static void print_task(struct printer *p, const struct bats_view_output *o)
 
 static void print_range(struct printer *p, uint64_t first, uint64_t last)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        uint64_t task = (uint64_t)p->outputs[i].task;
-        if (task < first || task > last)
-            continue;
-        print_task(p, &p->outputs[i]);
-        n++;
+    size_t low = 0, high = p->n, n = 0;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        bool is_before = (uint64_t)p->outputs[middle].task < first;
+        low = is_before ? middle + 1 : low;
+        high = is_before ? high : middle;
     }
+    for (; low < p->n && (uint64_t)p->outputs[low].task <= last; low++, n++)
+        print_task(p, &p->outputs[low]);
     if (n > last - first)
         return;
-    p->lacking = true;
+    p->code = p->code > 0 ? p->code : BATS_EXIT_FAILED;
     if (first == last)
         bats_tell("there is no result of task %" PRIu64 "", first);
     else
@@ -157,29 +151,24 @@ int cmd_output_check(struct bats_settings *set, struct bats_error *err)
 
 int cmd_output(const struct bats_settings *set)
 {
-    struct printer p = {.set = set};
+    char record[PATH_MAX], real[PATH_MAX];
+    struct printer p = {.set = set, .record = real};
     struct bats_texts texts = {0};
-    int64_t last = 0;
-    char record[PATH_MAX];
+    struct bats_view *view;
     bats_look_find(set->words[0], record, sizeof record);
-    bats_must(bats_view_open(record, &p.view, &bats_why));
-    bats_must(bats_view_outputs(p.view, &p.outputs, &p.n, &texts, &bats_why));
+    bats_must(bats_view_open(record, &view, &bats_why));
+    bats_must(bats_view_outputs(view, &p.outputs, &p.n, &texts, &bats_why));
+    bats_view_close(view);
     if (p.n == 0)
         bats_die(BATS_EINPUT,
                  "%s: no task has output of 'bats-mpi run --output stream'",
                  record);
-    for (size_t i = 0; i < p.n; i++)
-        last = p.outputs[i].session > last ? p.outputs[i].session : last;
-    p.dirs = bats_have(calloc((size_t)last + 1, sizeof *p.dirs));
+    bats_must(bats_place_resolve(record, real, &bats_why));
     for (size_t i = 0; i < set->n_task; i++)
         each_range(&p, set->task[i], NULL);
     for (size_t i = 0; set->n_task == 0 && i < p.n; i++)
         print_task(&p, &p.outputs[i]);
-    for (int64_t i = 0; i <= last; i++)
-        free(p.dirs[i]);
-    free(p.dirs);
-    bats_view_close(p.view);
     bats_texts_release(&texts);
     free(p.outputs);
-    return p.lacking ? BATS_EXIT_FAILED : 0;
+    return p.code;
 }

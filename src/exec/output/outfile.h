@@ -27,7 +27,8 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_OUTFILE_HEAD 41 /* bytes of a chunk's header */
+#define BATS_OUTFILE_HEAD 41               /* bytes of a chunk's header */
+#define BATS_OUTFILE_NAME "stream-%s-%04d" /* RUN, R; without ".out" */
 
 struct bats_outfile; /* opaque */
 

@@ -70,13 +70,13 @@ struct bats_view_status {
     int exit_code;
     /* tasks of the bag */
     int64_t tasks, done, failed, running, pending;
-    int64_t skipped;    /* not run: they waited for one that failed */
-    int64_t removed;    /* known, but no longer in the bag */
-    int64_t preempted;  /* executions, of all sessions */
-    bats_money charged; /* in all sessions */
-    bats_money held;    /* for possible further charges; 0 unless live */
-    bool ending;        /* the run is ending and starts no more tasks */
-    bool choosing;      /* the run waits for the choice of a schedule */
+    int64_t skipped;      /* not run: they waited for one that failed */
+    int64_t removed;      /* known, but no longer in the bag */
+    int64_t preempted;    /* executions, of all sessions */
+    bats_money charged;   /* in all sessions */
+    bats_money held;      /* for possible further charges; 0 unless live */
+    bool ending;          /* the run is ending and starts no more tasks */
+    bool choosing;        /* the run waits for the choice of a schedule */
     double grams_per_kwh; /* of CO2, at the site; 0: unknown */
     size_t n_clusters;
     struct bats_view_cluster clusters[BATS_CLUSTERS_MAX];
@@ -233,9 +233,9 @@ int bats_view_loads(struct bats_view *view, struct bats_view_load **list,
 struct bats_view_output {
     int64_t task; /* number */
     uint32_t attempt;
-    int64_t session;
-    const char *run; /* run id of its session */
-    int stream;      /* its file is stream-RUN-STREAM.out, with four digits; */
+    const char *dir;    /* noted for the output of its session; "": none */
+    const char *run;    /* run id of its session */
+    int stream;         /* its file is BATS_OUTFILE_NAME.out; */
     int64_t begin, end; /* from here to there */
     int exit_status, signal;
     int64_t out_bytes, err_bytes; /* written by the task */

@@ -63,7 +63,7 @@ int bats_view_outputs(struct bats_view *v, struct bats_view_output **list,
 {
 #define C(member) BATS_COLUMN(struct bats_view_output, member)
     static const struct bats_db_column columns[] = {
-        C(task),   C(attempt),   C(session),   C(run),
+        C(task),   C(attempt),   C(dir),       C(run),
         C(stream), C(begin),     C(end),       C(exit_status),
         C(signal), C(out_bytes), C(err_bytes), {0}};
 #undef C
