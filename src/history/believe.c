@@ -128,8 +128,9 @@ int bats_history_speeds(const struct bats_past *past,
     for (uint32_t i = 0; place != NULL && i < past->n_places; i++)
         place[i] = i;
     struct bats_prior_row *rows =
-        place != NULL ? make_rows(past, place, &(struct question){.kinds = NULL})
-                      : NULL;
+        place != NULL
+            ? make_rows(past, place, &(struct question){.kinds = NULL})
+            : NULL;
     int rc = rows != NULL ? bats_prior_learn(rows, past->n_rows,
                                              past->n_places, speeds, err)
                           : bats_no_memory(err);
@@ -209,7 +210,8 @@ int bats_history_believe(const struct bats_past *past,
                                     n_clusters + past->n_places, &speeds, err)
                  : bats_no_memory(err);
     if (rc == 0)
-        rc = mix(past, &speeds, rows, place, charge, n_clusters, &q, weight, b);
+        rc =
+            mix(past, &speeds, rows, place, charge, n_clusters, &q, weight, b);
     bats_prior_past_release(&speeds);
     free(of);
     free(rows);

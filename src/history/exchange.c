@@ -50,7 +50,7 @@ int bats_history_export(FILE *out, const struct bats_past *past,
 struct text {
     const char *path, *cluster;
     char *bytes;
-    size_t n, n_lines;
+    size_t n;
     char name[BATS_PAST_RUN]; /* of the run */
     int64_t ended_s;          /* of the last task */
     struct bats_task_kinds kinds;
@@ -79,12 +79,8 @@ static int load(struct text *t, struct bats_error *err)
     snprintf(t->name, sizeof t->name, "file %016" PRIx64,
              bats_hash(BATS_HASH, t->bytes, t->n));
     for (size_t i = 0; i < t->n; i++)
-        if (t->bytes[i] == '\n') {
+        if (t->bytes[i] == '\n')
             t->bytes[i] = '\0';
-            t->n_lines++;
-        }
-    if (t->bytes[t->n - 1] != '\0')
-        t->n_lines++;
     return 0;
 }
 
@@ -95,15 +91,12 @@ static const char *next_line(const struct text *t, const char *line)
 }
 
 /* Number of the place; UINT32_MAX: out of memory. */
-static uint32_t place_of(struct text *t, const char *name, const char *site,
-                         const char *hardware)
+static uint32_t place_of(struct text *t, const char *name)
 {
     struct bats_past_place place = {.name = ""};
     snprintf(place.name, sizeof place.name, "%s", name);
-    snprintf(place.site, sizeof place.site, "%s", site);
-    snprintf(place.hardware, sizeof place.hardware, "%s", hardware);
     for (uint32_t i = 0; i < t->n_places; i++)
-        if (memcmp(&t->places[i], &place, sizeof place) == 0)
+        if (strcmp(t->places[i].name, place.name) == 0)
             return i;
     struct bats_past_place *more =
         realloc(t->places, (t->n_places + (size_t)1) * sizeof *more);
@@ -117,7 +110,7 @@ static uint32_t place_of(struct text *t, const char *name, const char *site,
 static int note(struct text *t, uint32_t kind, const char *cluster,
                 double seconds, int64_t ended_s, struct bats_error *err)
 {
-    uint32_t place = place_of(t, cluster, "", "");
+    uint32_t place = place_of(t, cluster);
     if (kind == BATS_NO_KIND || place == UINT32_MAX ||
         bats_gather_note(&t->gather, kind, place, seconds) < 0)
         return bats_no_memory(err);
@@ -244,103 +237,6 @@ static int import_sacct(struct text *t, struct bats_error *err)
     return rc;
 }
 
-/* ---- import: an export ---- */
-
-static double number(const json_t *o, const char *key)
-{
-    double value = json_number_value(json_object_get(o, key));
-    return value >= 0 || strncmp(key, "log", 3) == 0 ? value : 0;
-}
-
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *text = json_string_value(json_object_get(o, key));
-    return text != NULL ? text : "";
-}
-
-/* Adds the collected lines of a run, if any. 1: the run was new. */
-static int flush(struct text *t, struct bats_store *store,
-                 struct bats_error *err)
-{
-    int rc = t->gather.n == 0
-                 ? 0
-                 : bats_store_add(store, t->name, t->ended_s, &t->kinds,
-                                  t->places, &t->gather, err);
-    t->n_places = 0;
-    bats_gather_release(&t->gather);
-    bats_task_kinds_release(&t->kinds);
-    return rc;
-}
-
-static int add_line(struct text *t, const json_t *o, struct bats_error *err)
-{
-    const struct bats_moments m = {.tasks = (int64_t)number(o, "tasks"),
-                                   .sum = number(o, "sum_s"),
-                                   .squares = number(o, "squares"),
-                                   .log_sum = number(o, "log_sum"),
-                                   .log_squares = number(o, "log_squares"),
-                                   .p10 = number(o, "p10_s"),
-                                   .p50 = number(o, "p50_s"),
-                                   .p90 = number(o, "p90_s")};
-    int64_t bags = (int64_t)number(o, "bags");
-    const char *kind = text_of(o, "kind"), *cluster = text_of(o, "cluster");
-    if (m.tasks < 1 || !(m.sum > 0) || *kind == '\0' || *cluster == '\0')
-        return BATS_EINPUT;
-    uint32_t number_of_kind = bats_task_kinds_named(&t->kinds, kind);
-    uint32_t place =
-        place_of(t, cluster, text_of(o, "site"), text_of(o, "hardware"));
-    struct bats_past_sweep *sweep = bats_past_sweep_parse(text_of(o, "sweep"));
-    t->ended_s = (int64_t)number(o, "ended_s");
-    if (number_of_kind == BATS_NO_KIND || place == UINT32_MAX) {
-        free(sweep);
-        return bats_no_memory(err);
-    }
-    return bats_gather_add(&t->gather, number_of_kind, place, &m, sweep,
-                           bags > 0 ? bags : 1) < 0
-               ? bats_no_memory(err)
-               : 0;
-}
-
-/* Lines of a run are consecutive. Each merged line is a run of its own, named
- * by its hash. 1: the run before the line was new. */
-static int import_line(struct text *t, struct bats_store *store,
-                       const char *line, size_t n_line, struct bats_error *err)
-{
-    char name[BATS_PAST_RUN];
-    json_error_t why;
-    json_t *o = json_loads(line, 0, &why);
-    snprintf(name, sizeof name, "%s", text_of(o, "run"));
-    if (name[0] == '\0')
-        snprintf(name, sizeof name, "line %016" PRIx64,
-                 bats_hash_text(BATS_HASH, line));
-    int added = strcmp(name, t->name) != 0 ? flush(t, store, err) : 0;
-    strcpy(t->name, name);
-    int rc = added < 0 ? added : add_line(t, o, err);
-    if (rc == BATS_EINPUT && added >= 0)
-        bats_error_set(err, BATS_EINPUT,
-                       "%s:%zu: this is not a line of 'history export'",
-                       t->path, n_line);
-    json_decref(o);
-    return rc < 0 ? rc : added;
-}
-
-static int import_export(struct text *t, struct bats_store *store,
-                         struct bats_error *err)
-{
-    size_t n_line = 1;
-    int added = 0, rc = 0;
-    for (const char *at = t->bytes; rc >= 0 && at;
-         at = next_line(t, at), n_line++) {
-        if (*at == '\0')
-            continue;
-        rc = import_line(t, store, at, n_line, err);
-        added += rc > 0;
-    }
-    if (rc >= 0)
-        rc = flush(t, store, err);
-    return rc < 0 ? rc : added + rc;
-}
-
 /* ---- import ---- */
 
 static bool begins(const char *text, const char *with)
@@ -368,7 +264,7 @@ int bats_history_import(struct bats_store *store, const char *path,
     struct text t = {.path = path, .cluster = cluster};
     int rc = load(&t, err);
     if (rc == 0 && t.bytes[0] == '{')
-        rc = import_export(&t, store, err);
+        rc = bats_store_import(store, path, t.bytes, t.bytes + t.n, err);
     else if (rc == 0 && (begins(t.bytes, joblog_head) ||
                          strstr(t.bytes, "JobName") != NULL))
         rc = import_run(&t, store, err);

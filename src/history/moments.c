@@ -23,7 +23,7 @@ static struct bats_gather_cell *cell_of(struct bats_gather *gather,
         return NULL;
     struct bats_gather_cell *c = &gather->cells[gather->n++];
     *c = (struct bats_gather_cell){
-        .kind = kind, .cluster = cluster, .bags = 1, .stride = 1};
+        .kind = kind, .cluster = cluster, .stride = 1};
     return c;
 }
 
@@ -101,24 +101,6 @@ int bats_gather_point(struct bats_gather *gather, uint32_t kind,
     if (c == NULL || c->sweep == NULL)
         return BATS_ENOMEM;
     bats_factors_note(&c->sweep->sums, task, x, seconds);
-    return 0;
-}
-
-int bats_gather_add(struct bats_gather *gather, uint32_t kind,
-                    uint32_t cluster, const struct bats_moments *moments,
-                    struct bats_past_sweep *sweep, int64_t bags)
-{
-    if (!bats_grow(&gather->cells, &gather->room, gather->n + 1,
-                   sizeof *gather->cells)) {
-        free(sweep);
-        return BATS_ENOMEM;
-    }
-    gather->cells[gather->n++] = (struct bats_gather_cell){.kind = kind,
-                                                           .cluster = cluster,
-                                                           .bags = bags,
-                                                           .moments = *moments,
-                                                           .sweep = sweep,
-                                                           .stride = 1};
     return 0;
 }
 

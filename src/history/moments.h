@@ -78,7 +78,6 @@ struct bats_gather {
 
 struct bats_gather_cell {
     uint32_t kind, cluster;
-    int64_t bags;                /* 1, unless added by bats_gather_add */
     struct bats_moments moments; /* without quantiles */
     float *sample;
     size_t n_sample, room;
@@ -99,12 +98,6 @@ int bats_gather_point(struct bats_gather *gather, uint32_t kind,
 /* Adds what a task asked for and used; `used_kib` is exact. BATS_ENOMEM. */
 int bats_gather_size(struct bats_gather *gather,
                      const struct bats_past_size *task);
-
-/* Adds moments of `bags` bags gathered elsewhere, as another cell. Takes
- * ownership of `sweep`, which may be NULL. BATS_ENOMEM. */
-int bats_gather_add(struct bats_gather *gather, uint32_t kind,
-                    uint32_t cluster, const struct bats_moments *moments,
-                    struct bats_past_sweep *sweep, int64_t bags);
 
 /* Moments of cell i, with quantiles; sorts its sample. */
 struct bats_moments bats_gather_moments(struct bats_gather *gather, size_t i);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include "sql/db.h"
 #include "sql/texts.h"
 #include "util/asset.h"
+#include "util/hash.h"
 
 #define VERSION 4
 #define PATIENCE_MS 5000 /* wait for another process's transaction */
@@ -22,6 +24,9 @@ struct bats_store {
 BATS_ASSET(tables_sql, "history/tables.sql");
 BATS_ASSET(merge_sql, "history/merge.sql");
 BATS_ASSET(forget_sql, "history/forget.sql");
+BATS_ASSET(lines_sql, "history/lines.sql");
+BATS_ASSET(check_sql, "history/check.sql");
+BATS_ASSET(import_sql, "history/import.sql");
 BATS_ASSET(rows_sql, "history/rows.sql");
 BATS_ASSET(sizes_sql, "history/sizes.sql");
 BATS_ASSET(sums_sql, "history/sums.sql");
@@ -178,19 +183,19 @@ static int find_ids(struct bats_store *s, const char *kind,
 }
 
 static int add_row(struct bats_store *s, int64_t run, int64_t kind,
-                   int64_t place, int64_t bags, int64_t ended_s,
+                   int64_t place, int64_t ended_s,
                    const struct bats_moments *m, struct bats_error *err)
 {
     return bats_db_each(
         &s->db,
-        "INSERT INTO runtime VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+        "INSERT INTO runtime VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?,"
         " ?)",
         NULL, NULL, err,
         BATS_VALUES(BATS_I(kind), BATS_I(place), BATS_I(month_of(ended_s)),
-                    BATS_I(run), BATS_I(bags), BATS_I(ended_s),
-                    BATS_I(m->tasks), BATS_R(m->sum), BATS_R(m->squares),
-                    BATS_R(m->log_sum), BATS_R(m->log_squares), BATS_R(m->p10),
-                    BATS_R(m->p50), BATS_R(m->p90)));
+                    BATS_I(run), BATS_I(ended_s), BATS_I(m->tasks),
+                    BATS_R(m->sum), BATS_R(m->squares), BATS_R(m->log_sum),
+                    BATS_R(m->log_squares), BATS_R(m->p10), BATS_R(m->p50),
+                    BATS_R(m->p90)));
 }
 
 static int add_sweep(struct bats_store *s, int64_t run, int64_t kind,
@@ -243,7 +248,7 @@ static int add_all(struct bats_store *s, int64_t run, int64_t ended_s,
         rc = find_ids(s, kinds->kind[c->kind].name, &places[c->cluster], &kind,
                       &place, err);
         if (rc == 0)
-            rc = add_row(s, run, kind, place, c->bags, ended_s, &m, err);
+            rc = add_row(s, run, kind, place, ended_s, &m, err);
         if (rc == 0 && c->sweep != NULL)
             rc = add_sweep(s, run, kind, place, c->sweep, err);
     }
@@ -283,6 +288,63 @@ int bats_store_add(struct bats_store *s, const char *run, int64_t ended_s,
     if (rc != 0 || is_known)
         sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
     return rc < 0 ? rc : !is_known;
+}
+
+static int not_exported(const char *path, int64_t line, struct bats_error *err)
+{
+    return bats_error_set(
+        err, BATS_EINPUT,
+        "%s:%" PRId64 ": this is not a line of 'history export'", path, line);
+}
+
+/* Fills temp.line. Returns BATS_EINPUT for a line that is not JSON. */
+static int put_lines(struct bats_store *s, const char *path, const char *text,
+                     const char *end, struct bats_error *err)
+{
+    sqlite3_stmt *put = NULL;
+    char run[BATS_PAST_RUN]; /* of a merged row */
+    int64_t n = 1;
+    int rc = run_sql(s, lines_sql.begin, err);
+    if (rc == 0)
+        rc = bats_db_prepare(&s->db, "INSERT INTO temp.line VALUES (?, ?, ?)",
+                             &put, err);
+    for (; rc == 0 && text < end; text += strlen(text) + 1, n++) {
+        if (*text == '\0')
+            continue;
+        json_t *object = json_loads(text, 0, NULL);
+        snprintf(run, sizeof run, "line %016" PRIx64,
+                 bats_hash_text(BATS_HASH, text));
+        rc = object == NULL ? not_exported(path, n, err)
+                            : bats_db_put(&s->db, put, err,
+                                          BATS_VALUES(BATS_I(n), BATS_T(run),
+                                                      BATS_T(text)));
+        json_decref(object);
+    }
+    sqlite3_finalize(put);
+    return rc;
+}
+
+int bats_store_import(struct bats_store *s, const char *path, const char *text,
+                      const char *end, struct bats_error *err)
+{
+    int64_t added = 0, bad = 0;
+    int rc = run_sql(s, "BEGIN IMMEDIATE", err);
+    if (rc < 0)
+        return rc;
+    rc = put_lines(s, path, text, end, err);
+    if (rc == 0)
+        rc = bats_db_integer(&s->db, check_sql.begin, &bad, err);
+    if (rc == 0 && bad > 0)
+        rc = not_exported(path, bad, err);
+    if (rc == 0)
+        rc = bats_db_integer(&s->db, import_sql.begin, &added, err);
+    if (rc == 0)
+        rc = run_sql(s, merge_sql.begin, err);
+    if (rc == 0)
+        rc = run_sql(s, "COMMIT", err);
+    if (rc < 0)
+        sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
+    return rc < 0 ? rc : (int)added;
 }
 
 int bats_store_forget(struct bats_store *s, const char *kind,

@@ -80,6 +80,12 @@ int bats_store_add(struct bats_store *store, const char *run, int64_t ended_s,
                    const struct bats_past_place *places,
                    struct bats_gather *gather, struct bats_error *err);
 
+/* Adds the lines of an export, each with a NUL, from `text` to `end`. Returns
+ * the number of new runs. BATS_EINPUT names `path` and the line. */
+int bats_store_import(struct bats_store *store, const char *path,
+                      const char *text, const char *end,
+                      struct bats_error *err);
+
 /* 1: the run was added before; 0: it was not. */
 int bats_store_has(struct bats_store *store, const char *run,
                    struct bats_error *err);
