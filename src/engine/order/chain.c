@@ -18,8 +18,8 @@
 /* Upper bounds: of tasks compared, and for each cluster, of the slots that they
  * are compared with and of the machines searched for these. */
 #define TASKS_MOST BATS_BAG_AHEAD
-#define SLOTS_MOST 64
-#define MACHINES_MOST 256
+#define SLOTS_MOST 32
+#define MACHINES_MOST 64
 /* A cluster counts as faster if tasks take less than this fraction of the
  * time; means of equal clusters differ a little. */
 #define CLEARLY 0.9
