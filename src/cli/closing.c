@@ -110,8 +110,9 @@ static struct bats_report describe(const struct bats_watch *watch, bool kept,
         .start_us = watch->start_us,
         .real_us = bats_watch_elapsed(watch),
         .decisions_told = watch->progress.style == BATS_PROGRESS_PLAIN,
-        .charged_killed =
-            options->record != NULL ? bats_record_killed(options->record) : 0,
+        .charged_killed = options->record != NULL
+                              ? bats_record_earlier(options->record).killed
+                              : 0,
     };
 }
 

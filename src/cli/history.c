@@ -212,7 +212,7 @@ static void compare(struct bats_history *h)
     struct changes changes = {0};
     bool same = true;
     bats_must(name_bag(bag, h->record, &bats_why));
-    if (bats_record_sessions(h->record) == 0)
+    if (bats_record_earlier(h->record).sessions == 0)
         return;
     h->resume = resume_of(h->set);
     for (uint32_t task = 0; task < bag->n_tasks; task++) {
@@ -318,9 +318,9 @@ static void resume_record(struct bats_history *h)
 {
     struct bats_sharing *sharing = &h->bag->sharing;
     bats_must(bats_record_open(h->path, &h->record, &bats_why));
-    h->charged = bats_record_charged(h->record);
+    h->charged = bats_record_earlier(h->record).charged;
     compare(h);
-    uint32_t n = bats_record_sessions(h->record) > 0 ? sharing->n : 0;
+    uint32_t n = bats_record_earlier(h->record).sessions > 0 ? sharing->n : 0;
     for (uint32_t i = 0; i < n; i++)
         bats_must(bats_record_share(h->record, sharing->list[i].name,
                                     &sharing->list[i].charged, &bats_why));

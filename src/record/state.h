@@ -300,7 +300,7 @@ struct bats_record {
     bool is_cut;  /* the file has become smaller */
     struct bats_past past;
     int64_t session;   /* id of the session */
-    bats_money killed; /* bats_record_killed */
+    bats_money killed; /* as in bats_record_earlier */
     bool has_begun;
 
     int64_t *id; /* by index in the bag: task.id */

@@ -297,7 +297,8 @@ static void view(void)
     struct bats_view_status status;
     struct bats_view_entry entry;
     struct bats_view_task task;
-    struct bats_view_machine machine;
+    struct bats_view_machine *machines;
+    size_t n;
     struct bats_view_decision decision;
     bool found;
     /* Pages may form a circle; nobody reads for ever. */
@@ -319,12 +320,13 @@ static void view(void)
             read_text(task.host);
             read_text(task.command);
         }
-    if (bats_view_machines(v, NULL, &err) == 0)
-        while (bats_view_next_machine(v, &machine, &err) > 0 && rows-- > 0) {
-            read_text(machine.host);
-            read_text(machine.cluster);
-            read_text(machine.why);
+    if (bats_view_machines(v, NULL, &machines, &n, &err) == 0)
+        for (size_t i = 0; i < n && rows-- > 0; i++) {
+            read_text(machines[i].host);
+            read_text(machines[i].cluster);
+            read_text(machines[i].why);
         }
+    free(machines);
     if (out == NULL)
         must((out = fopen("/dev/null", "w")) != NULL);
     write_all(v, out);

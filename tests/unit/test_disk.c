@@ -159,14 +159,14 @@ static bool open_bag(struct world *w, const struct bats_sched_options *o,
     if (rc == 0)
         rc = bats_record_match(w->record, &err);
     *engine = *o;
-    if (rc == 0 && bats_record_sessions(w->record) > 0) {
+    if (rc == 0 && bats_record_earlier(w->record).sessions > 0) {
         for (uint32_t i = 0; i < N_TASKS; i++) {
             struct bats_record_past past = bats_record_past(w->record, i);
             w->state[i] =
                 (uint8_t)bats_record_state(BATS_RECORD_RESUME, &past);
         }
         engine->earlier.state = w->state;
-        engine->earlier.charged = bats_record_charged(w->record);
+        engine->earlier.charged = bats_record_earlier(w->record).charged;
         session.resume = BATS_RECORD_RESUME;
     }
     if (rc == 0)

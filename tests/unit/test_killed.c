@@ -102,14 +102,14 @@ static void open_bag(struct life *l)
 static void live(struct life *l)
 {
     open_bag(l);
-    bool resumes = bats_record_sessions(l->record) > 0;
+    bool resumes = bats_record_earlier(l->record).sessions > 0;
     for (uint32_t i = 0; i < TASKS; i++) {
         struct bats_record_past past = bats_record_past(l->record, i);
         l->state[i] = (uint8_t)bats_record_state(
             resumes ? BATS_RECORD_RESUME : BATS_RECORD_NOT, &past);
     }
     l->o.earlier.state = l->state;
-    l->o.earlier.charged = bats_record_charged(l->record);
+    l->o.earlier.charged = bats_record_earlier(l->record).charged;
     l->o.clusters = &l->cluster;
     l->o.machines = &l->machine;
     l->o.expected = &l->expected;
@@ -147,7 +147,7 @@ static void kill_it(struct life *l)
 static bats_money charged(struct life *l)
 {
     open_bag(l);
-    bats_money sum = bats_record_charged(l->record);
+    bats_money sum = bats_record_earlier(l->record).charged;
     bats_record_abandon(l->record);
     return sum;
 }

@@ -154,8 +154,8 @@ TEST_IN_DIRECTORY(a_record_that_is_cut_off_is_said_to_be)
 TEST_IN_DIRECTORY(resume_knows_results_and_money)
 {
     struct bats_record *r = open_with_tasks(3);
-    assert_int_equal(bats_record_sessions(r), 0);
-    assert_int_equal(bats_record_charged(r), 0);
+    assert_int_equal(bats_record_earlier(r).sessions, 0);
+    assert_int_equal(bats_record_earlier(r).charged, 0);
     begin(r, 600 * BATS_UNIT);
     assert_ok(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, &err));
     run_task(r, 10, 2, 0, 0);
@@ -183,8 +183,8 @@ TEST_IN_DIRECTORY(resume_knows_results_and_money)
     close_record(r);
 
     r = open_with_tasks(3);
-    assert_int_equal(bats_record_sessions(r), 1);
-    assert_int_equal(bats_record_charged(r), 8 * BATS_UNIT);
+    assert_int_equal(bats_record_earlier(r).sessions, 1);
+    assert_int_equal(bats_record_earlier(r).charged, 8 * BATS_UNIT);
     struct bats_record_past past = bats_record_past(r, 0);
     assert_int_equal(past.match, BATS_RECORD_SAME);
     assert_int_equal(past.state, BATS_RECORD_DONE);

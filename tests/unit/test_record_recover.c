@@ -83,7 +83,7 @@ TEST_IN_DIRECTORY(a_copy_of_a_whole_record_can_be_continued)
     assert_ok(bats_record_match(r, &err));
     assert_int_equal(bats_record_past(r, 0).state, BATS_RECORD_FAILED);
     assert_int_equal(bats_record_past(r, 1).state, BATS_RECORD_DONE);
-    assert_int_equal(bats_record_charged(r), 8 * BATS_UNIT);
+    assert_int_equal(bats_record_earlier(r).charged, 8 * BATS_UNIT);
     close_record(r);
 }
 

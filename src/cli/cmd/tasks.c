@@ -380,7 +380,8 @@ void bats_look_entry(const struct bats_view_entry *e, int64_t *session)
 int cmd_log(struct bats_look *l)
 {
     struct bats_view_entry entry;
-    struct bats_view_machine m;
+    struct bats_view_machine *m;
+    size_t n;
     const char *machine = l->set->on_machine;
     int64_t session = 0;
     bool found = false;
@@ -396,8 +397,9 @@ int cmd_log(struct bats_look *l)
     if (found || machine == NULL)
         return 0;
     /* A machine that was only idle does not occur in the log. */
-    bats_must(bats_view_machines(l->view, machine, &bats_why));
-    if (bats_must(bats_view_next_machine(l->view, &m, &bats_why)) == 0)
+    bats_must(bats_view_machines(l->view, machine, &m, &n, &bats_why));
+    free(m);
+    if (n == 0)
         bats_die(BATS_EINPUT, "there was no machine '%s' in this run",
                  machine);
     return 0;

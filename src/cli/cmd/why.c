@@ -253,25 +253,24 @@ static void print_sums(const struct known *k,
 
 static void explain_machines(const struct known *k, const char *name)
 {
-    struct bats_view *view = k->look->view;
-    struct bats_view_machine m;
+    struct bats_view_machine *list;
     struct bats_text text = {0};
-    bool found = false;
-    bats_must(bats_view_machines(view, name, &bats_why));
-    while (bats_must(bats_view_next_machine(view, &m, &bats_why)) > 0) {
-        found = true;
+    size_t n;
+    bats_must(bats_view_machines(k->look->view, name, &list, &n, &bats_why));
+    for (const struct bats_view_machine *m = list; m < list + n; m++) {
         bats_text_cut(&text, 0);
-        why_machine(&text, k, &m);
+        why_machine(&text, k, m);
         bats_must(bats_text_check(&text, &bats_why));
-        bats_words_line(stdout, "%s%s%s: %s", m.name,
-                        m.host[0] != '\0' ? " on " : "", m.host, text.bytes);
+        bats_words_line(stdout, "%s%s%s: %s", m->name,
+                        m->host[0] != '\0' ? " on " : "", m->host, text.bytes);
         if (name != NULL)
-            print_sums(k, &m);
+            print_sums(k, m);
     }
+    free(list);
     bats_text_release(&text);
     if (name == NULL)
         return;
-    if (!found)
+    if (n == 0)
         bats_die(BATS_EINPUT,
                  "there is no machine '%s' in the last session (a task is "
                  "meant by its number)",

@@ -20,9 +20,7 @@ struct bats_view {
     bool is_attached; /* a copy of the record is attached for good */
     struct bats_view_task *tasks; /* the listed tasks */
     size_t n_tasks, next_task;
-    struct bats_texts texts; /* of the listed tasks */
-    struct bats_view_machine *machines;
-    size_t n_machines, next_machine;
+    struct bats_texts texts;     /* of the listed tasks */
     struct bats_texts names;     /* of the machines */
     struct bats_texts workflows; /* their names */
     bool has_ends; /* db has the listed tasks' ends of standard error */

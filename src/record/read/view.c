@@ -71,7 +71,6 @@ void bats_view_close(struct bats_view *v)
     if (v == NULL)
         return;
     free(v->tasks);
-    free(v->machines);
     bats_texts_release(&v->texts);
     bats_texts_release(&v->names);
     bats_texts_release(&v->workflows);
@@ -119,9 +118,9 @@ static const struct bats_db_column session_columns[] = {
 
 #define C(member) BATS_COLUMN(struct bats_view_cluster, member)
 static const struct bats_db_column cluster_columns[] = {
-    C(name),   C(charge),       C(machines),     C(held),
-    C(lost),   C(windows),      C(charged),      C(done),
-    C(failed), C(mean_wall_us), C(mean_runtime), C(energy_j), {0}};
+    C(name),         C(charge),   C(machines), C(held),   C(lost),
+    C(windows),      C(charged),  C(done),     C(failed), C(mean_wall_us),
+    C(mean_runtime), C(energy_j), {0}};
 #undef C
 
 static int take_cluster(void *context, sqlite3_stmt *s, struct bats_error *err)

@@ -211,12 +211,11 @@ struct bats_view_machine {
     bats_time idle_until; /* expected end of the reason, or -1 */
 };
 
-/* Lists the machines of the last session, or the one of this name. */
+/* Lists the machines of the last session, or the one of this name. *list is for
+ * free(); its texts are valid until the next call, or the end of the view. */
 int bats_view_machines(struct bats_view *view, const char *name,
+                       struct bats_view_machine **list, size_t *n,
                        struct bats_error *err);
-int bats_view_next_machine(struct bats_view *view,
-                           struct bats_view_machine *machine,
-                           struct bats_error *err);
 
 /* A task that a slot of a held machine runs; 0: the machine runs none. */
 struct bats_view_load {

@@ -1,6 +1,4 @@
 /* view_lists: lists of a record, but for tasks and the log. */
-#include <stdlib.h>
-
 #include "record/read/part.h"
 #include "util/asset.h"
 
@@ -20,6 +18,7 @@ _Static_assert(BATS_VIEW_NEVER == 0 && BATS_VIEW_HELD == 1 &&
                "machines.sql says so");
 
 int bats_view_machines(struct bats_view *v, const char *name,
+                       struct bats_view_machine **list, size_t *n,
                        struct bats_error *err)
 {
 #define C(member) BATS_COLUMN(struct bats_view_machine, member)
@@ -29,21 +28,8 @@ int bats_view_machines(struct bats_view *v, const char *name,
         C(ended),      C(running), C(shunned), C(why),          C(idle),
         C(idle_until), {0}};
 #undef C
-    free(v->machines);
-    v->next_machine = 0;
-    return bats_part_list(v, machines_sql.begin, columns, sizeof *v->machines,
-                          &v->machines, &v->n_machines, &v->names, err,
-                          BATS_VALUES(BATS_T(name)));
-}
-
-int bats_view_next_machine(struct bats_view *v,
-                           struct bats_view_machine *machine,
-                           struct bats_error *err)
-{
-    if (v->next_machine == v->n_machines)
-        return 0;
-    *machine = v->machines[v->next_machine++];
-    return 1;
+    return bats_part_list(v, machines_sql.begin, columns, sizeof **list, list,
+                          n, &v->names, err, BATS_VALUES(BATS_T(name)));
 }
 
 int bats_view_loads(struct bats_view *v, struct bats_view_load **list,

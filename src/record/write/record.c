@@ -182,19 +182,11 @@ int bats_record_close(struct bats_record *r, struct bats_error *err)
 
 /* ---- earlier sessions ---- */
 
-uint32_t bats_record_sessions(const struct bats_record *r)
+struct bats_record_earlier bats_record_earlier(const struct bats_record *r)
 {
-    return r->past.sessions;
-}
-
-bats_money bats_record_charged(const struct bats_record *r)
-{
-    return r->past.charged;
-}
-
-bats_money bats_record_killed(const struct bats_record *r)
-{
-    return r->killed;
+    return (struct bats_record_earlier){.sessions = r->past.sessions,
+                                        .charged = r->past.charged,
+                                        .killed = r->killed};
 }
 
 static int take_run(void *context, sqlite3_stmt *s, struct bats_error *err)

@@ -81,15 +81,15 @@ void bats_record_abandon(struct bats_record *record);
 
 /* ---- results of earlier sessions; before bats_record_begin ---- */
 
-/* Number of earlier sessions; 0 in a new record. */
-uint32_t bats_record_sessions(const struct bats_record *record);
-
-/* Charges of all earlier sessions. */
-bats_money bats_record_charged(const struct bats_record *record);
-
-/* The part charged when this record was opened, for what the killed last
- * session held: the most that it may have cost. */
-bats_money bats_record_killed(const struct bats_record *record);
+struct bats_record_earlier {
+    uint32_t sessions;  /* 0 in a new record */
+    bats_money charged; /* by all of them */
+    bats_money killed;  /* the part charged when this record was opened, for
+                           what the killed last session held: the most that it
+                           may have cost */
+};
+struct bats_record_earlier
+bats_record_earlier(const struct bats_record *record);
 
 /* The run id of the last session if it was killed, for free(); else NULL. Call
  * it before a session is begun. */

@@ -289,7 +289,7 @@ static void remember(struct run *r, enum bats_record_resume resume)
     r->o.earlier.failures = r->failures;
     r->o.earlier.losses = r->losses;
     r->o.earlier.yields = r->yields;
-    r->o.earlier.charged = bats_record_charged(r->record);
+    r->o.earlier.charged = bats_record_earlier(r->record).charged;
     if (r->o.budget != BATS_UNLIMITED)
         r->o.budget += r->o.earlier.charged;
 }
@@ -301,7 +301,7 @@ static void play(struct run *r, uint32_t first, uint32_t n)
     r->fragile = pick(3) == 0;
     open_bag(r, first, n);
     enum bats_record_resume resume = BATS_RECORD_NOT;
-    if (bats_record_sessions(r->record) > 0) {
+    if (bats_record_earlier(r->record).sessions > 0) {
         resume = (enum bats_record_resume)(1 + pick(3));
         remember(r, resume);
     }
