@@ -28,6 +28,5 @@ settled() {
         exit !(c - b < 1e-4 && b - c < 1e-4 && b <= most) }' >>out
     bats-mpi record verify "$1" >>out
 }
-accounting=$SGE_ROOT/default/common/accounting
 ran() { test "$(sort -u "ran.$1" 2>/dev/null | wc -l)" -ge "$2"; }
 tasks() { for i in $(seq "$2"); do echo "sleep 1; echo $i >>ran.$1"; done >"$1"; }

@@ -22,7 +22,7 @@ await_bill() {
     within 60 bills "$@"
 }
 
+accounting=$SGE_ROOT/default/common/accounting
 bills() {
-    test "$(cut -d: -f6 "$SGE_ROOT/default/common/accounting" |
-        grep -cx "$1")" -ge "$2"
+    test "$(cut -d: -f6 "$accounting" | grep -cx "$1")" -ge "$2"
 }

@@ -22,11 +22,6 @@ holds "(.gridengine.billing_per_hour | tonumber | . == 140 or . == 80) and
 ok 'the job ends when the first of its limits is over'
 
 script=$TOP/jobscripts/gridengine/simple.sh
-# bag LINE...: a new one.
-bag() {
-    rm -rf bag.txt.bats*
-    printf '%s\n' "$@" >bag.txt
-}
 for i in $(seq 30); do echo "echo task $i of 30"; done >bag.txt
 echo 'env | grep -cE "^(JOB_ID|NSLOTS|QUEUE|PE_HOSTFILE|SGE_TASK_ID)="' >>bag.txt
 echo 'mpirun -n 2 hostname' >>bag.txt
@@ -37,36 +32,43 @@ test "$(cut -f7 "bag-$job.joblog" | sort | uniq -c | xargs)" = \
 grep -qx 0 "bag.o$job"
 ok 'tasks see nothing of the job, may be MPI programs, and fail the job if they fail'
 
-# The first life hears that s_rt is over: what runs ends, no more is started.
-bag $(seq 14)
-sed -i 's/.*/sleep 3; echo & >>ran/' bag.txt
-submit -pe mpi 3 -l s_rt=24 -l h_rt=300 "$script"
-sort -n ran | diff - <(seq 14)
-await_bill "$job" 2
-bats-mpi status bag.txt | grep -q '^tasks  *14: 14 done'
-ok 'after s_rt the job is queued again, and no task runs twice'
+# Three jobs at once, for each takes long.
+# job DIR QSUB-OPTION...: there, with the bag on standard input; its number.
+job() {
+    mkdir "$1"
+    cat >"$1/bag.txt"
+    (cd "$1" && qsub -terse "${@:2}" "$script")
+}
+limit=$(seq 14 | sed 's/.*/sleep 3; echo & >>ran/' |
+    job limit -q fast.q -pe mpi 3 -l s_rt=24 -l h_rt=300)
+lost=$(seq 16 | sed 's/.*/sleep 1; echo & >>ran/' | job lost -q slow.q -pe mpi 2)
+ended=$(printf '%s\n' 'touch began; sleep 100' 'sleep 100' 'echo never' |
+    job ended -q fast.q -pe mpi 3)
 
 # qdel of a job with -notify: USR2 first. mpirun passes it on.
-bag 'touch began; sleep 100' 'sleep 100' 'echo never'
-number=$(qsub -terse -pe mpi 3 "$script")
-within 60 test -e began
-qdel "$number" >deleted
-await_bill "$number" 1
-grep -q 'stopped by SIGTERM: 0 of 3 tasks done, 3 left' "bag.o$number"
-test "$(bats-mpi status --left bag.txt)" = 3
+within 60 test -e ended/began
+qdel "$ended" >deleted
+ran() { test "$(cat lost/ran 2>/dev/null | wc -l)" -ge "$1"; }
+within 60 ran 3
+kill -KILL "$(cat "node.$(qstat -s r | sed -n "s/^ *$lost .*@\([a-z0-9]*\) .*/\1/p")")"
+await_bill "$ended" 1
+grep -q 'stopped by SIGTERM: 0 of 3 tasks done, 3 left' "ended/bag.o$ended"
+test "$(bats-mpi status --left ended/bag.txt)" = 3
 ok 'before it is ended, the run stops in order, and keeps its tasks'
 
-# A host is lost: the job begins again on another one (reschedule_unknown).
-bag $(seq 16)
-sed -i 's/.*/sleep 1; echo & >>lost/' bag.txt
-number=$(qsub -terse -pe mpi 2 -q slow.q "$script")
-lost() { test "$(cat lost 2>/dev/null | wc -l)" -ge "$1"; }
-within 60 lost 3
-kill -KILL "$(cat "node.$(qstat -s r | sed -n 's/.*@\([a-z0-9]*\) .*/\1/p')")"
-within 180 lost 16
-await_bill "$number" 2
-test "$(sort -u lost | wc -l)" = 16
-test "$(wc -l <lost)" -le 17
+# The first life hears that s_rt is over: what runs ends, no more is started.
+within 120 bills "$limit" 2
+sort -n limit/ran | diff - <(seq 14)
+bats-mpi status limit/bag.txt | grep -q '^tasks  *14: 14 done'
+test "$(awk -F: -v job="$limit" '$6 == job { print $13 }' "$accounting" |
+    xargs)" = '99 0'
+ok 'after s_rt the job is queued again, and no task runs twice'
+
+# The job begins again on another host (reschedule_unknown).
+within 180 ran 16
+await_bill "$lost" 2
+test "$(sort -u lost/ran | wc -l)" = 16
+test "$(wc -l <lost/ran)" -le 17
 ok 'after its host is lost the job runs elsewhere, and only what ran runs again'
 
 done_testing

@@ -3,19 +3,21 @@
 . "$TOP/tests/gridengine/lib.sh"
 . "$TOP/tests/gridengine/alloc.sh"
 
+# Two runs at once, on other hosts each.
 tasks killed 40
-start killed -p fast.q,slow.q --max-jobs 3 -b 10
+tasks lost 40
+start killed -p fast.q --max-jobs 3 -b 10
+killed=$master
+start lost -p slow.q --max-jobs 2 --slots 2 -b 10 --sbatch '-pe mpi'
 within 60 ran killed 6
-qdel "$(qstat -s r | awk '/bats-/ { print $1 }' | head -n 1)" >>out
-expect 0 wait $master
+qdel "$(qstat -s r -q fast.q | awk '/bats-/ { print $1 }' | head -n 1)" >>out
+within 60 ran lost 8
+kill -KILL "$(cat node.slow2)"
+expect 0 wait $killed
 ran killed 40
 settled killed 10
 ok 'a job that somebody deletes is charged what it was billed, and replaced'
 
-tasks lost 40
-start lost -p slow.q --max-jobs 2 --slots 2 -b 10 --sbatch '-pe mpi'
-within 60 ran lost 8
-kill -KILL "$(cat node.slow2)"
 expect 0 wait $master
 ran lost 40
 settled lost 10

@@ -4,7 +4,7 @@
 . "$TOP/tests/gridengine/lib.sh"
 . "$TOP/tests/gridengine/alloc.sh"
 
-tasks dead 60
+tasks dead 24
 start dead -p fast.q --max-jobs 2 -b 1
 within 60 ran dead 6
 kill -KILL $master
