@@ -367,11 +367,14 @@ demo-workflow:
 	$(Q)$(MAKE) $(PARALLEL) programs $(APPS)
 	@B=$(B) sh benchmarks/demo/workflow.sh
 
-# In steps: what the second one runs may be installed by the first. The tests
-# run make, too, and must not be promised the processes of this one.
+# In steps: what the second one runs may be installed by the first; what only
+# tests need comes while that compiles. The tests run make, too, and must not be
+# promised the processes of this one.
 check:
-	@$(PACKAGES) install build test
-	$(Q)$(MAKE) $(PARALLEL) check-layers test-programs
+	@$(PACKAGES) install build libs
+	$(Q)$(PACKAGES) install test & \
+	$(MAKE) $(PARALLEL) check-layers test-programs; \
+	code=$$?; wait $$! && exit $$code
 	$(Q)$(MAKE) tests
 
 check-layers: $(LIB_OBJ) $(REST_OBJ)

@@ -5,9 +5,10 @@
 #   packages.sh install SET...   the same, but on Debian and its relatives, as
 #                                root or with sudo, installs it
 #
-# SET is build or test. Things are looked for by what they provide, not by
-# package, so that an MPI from a module or from /opt is as good as Debian's.
-# Nothing is installed where nothing is missing.
+# SET is build, libs (libraries that bats-mpi can do without) or test. Things are
+# looked for by what they provide, not by package, so that an MPI from a module
+# or from /opt is as good as Debian's. Nothing is installed where nothing is
+# missing.
 
 mpicc=${MPICC:-mpicc}
 cc=${CC:-cc}
@@ -22,10 +23,10 @@ build mpirun            openmpi-bin     the launcher of the MPI library
 build gsl/gsl_version.h libgsl-dev      GSL, the GNU scientific library
 build jansson.h         libjansson-dev  jansson, JSON in C
 build sqlite3.h         libsqlite3-dev  SQLite 3
-test  pkg-config      pkg-config      pkg-config
-test  hwloc.pc        libhwloc-dev    hwloc, which knows the cores of a node
-test  pmix.pc         libpmix-dev     PMIx, which knows what a launcher knows
-test  gnutls.pc         libgnutls28-dev GnuTLS, for worker jobs
+libs  pkg-config      pkg-config      pkg-config
+libs  hwloc.pc        libhwloc-dev    hwloc, which knows the cores of a node
+libs  pmix.pc         libpmix-dev     PMIx, which knows what a launcher knows
+libs  gnutls.pc         libgnutls28-dev GnuTLS, for worker jobs
 test  cmocka.h          libcmocka-dev   cmocka, a unit test framework
 test  prove             perl            prove, which comes with Perl
 test  nm                binutils        the GNU binutils

@@ -200,11 +200,11 @@ ok 'one that never wakes up is killed in the end'
 # Its task leaves no core to it.
 cat >task <<'TASK'
 for i in 1 2 3 4 5 6 7 8; do (while :; do :; done) & done
-sleep 7
+sleep 4
 echo "$BATS_TASK_ID"
 TASK
 printf 'sh task\nsh task\n' >bag
-launch -n 3 "$BATS_MPI" bag --policy rr --joblog log --silence 5s
+launch -n 3 "$BATS_MPI" bag --policy rr --joblog log --silence 3s
 wait $launcher
 exactly_once 2
 expect 1 grep -q 'is lost' err
