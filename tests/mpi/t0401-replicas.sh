@@ -84,10 +84,10 @@ cp plain task
 
 # Tasks that must not run twice.
 clusters 1 2
-expect 1 copies 3 --timeout 6s --no-replicate
+expect 1 copies 3 --timeout 10s --no-replicate
 counts 7 '^task'
 sed -i 's/^/@once /' bag
-expect 1 copies 3 --timeout 6s
+expect 1 copies 3 --timeout 10s
 counts 7 '^task'
 ok '@once and --no-replicate: the stuck one is not copied'
 
