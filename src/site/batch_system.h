@@ -136,8 +136,9 @@ struct bats_job_request {
     const char *account;   /* NULL: the user's default */
     uint32_t nodes;
     uint32_t ranks;          /* per node */
-    int64_t memory_kib;      /* per node; 0: the site's default */
-    uint32_t gpus;           /* per node */
+    int64_t memory_kib;      /* per node, or by the rules per slot; 0: the
+                              * site's default */
+    uint32_t gpus;           /* likewise */
     int64_t limit_s;         /* time limit; rounded up as the system does */
     int64_t least_s;         /* the shortest limit that the system may
                               * choose; 0: none */
@@ -200,6 +201,8 @@ struct bats_job_rules {
     int64_t keeps_s;   /* how long ended jobs stay in the list */
     bool accounts;     /* the system has accounting: it knows bills */
     uint32_t together; /* most jobs of one submission; 0: one */
+    bool memory_by_slot, gpus_by_slot; /* a request is for each slot, not for
+                                        * the node */
     int64_t late_s;    /* 0: the accounting knows all jobs. Else only those
                         * that have begun, this long after their end */
 };

@@ -36,7 +36,17 @@
 
 static void ask_rules(struct bats_argv *argv)
 {
-    bats_argv_add(argv, "qconf -sconf");
+    bats_argv_add(argv, "sh -c %s", "qconf -sconf && qconf -sc");
+}
+
+/* What is consumed is taken for each slot of the job. */
+static bool is_by_slot(const char *text, const char *line)
+{
+    const char *complex = bats_answer_behind(text, line);
+    char consumable[8];
+    return complex != NULL &&
+           sscanf(complex, "%*s %*s %*s %*s %7s", consumable) == 1 &&
+           strcmp(consumable, "YES") == 0;
 }
 
 static int read_rules(const char *text, struct bats_job_rules *r,
@@ -48,6 +58,8 @@ static int read_rules(const char *text, struct bats_job_rules *r,
         .overrun_s = OVERRUN_S,
         .accounts = true,
         .together = TOGETHER,
+        .memory_by_slot = is_by_slot(text, "\nmem_free "),
+        .gpus_by_slot = is_by_slot(text, "\ngpu "),
         .late_s = (flush_s < LIMIT_S ? flush_s : LIMIT_S) + OVERRUN_S};
     return 0;
 }

@@ -44,6 +44,22 @@ grep -q 'slow.q may ask for 1m at most: the window is 50s' err
 grep -q -- '-l h_rt=60 ' out
 ok 'jobs end a minute before the s_rt of their queue'
 
+# Two GPUs a host, consumed by the slot: one for each of two slots. What a prolog
+# would say of them is in the environment.
+{ qconf -sc; echo 'gpu gpu INT <= YES YES 0 0'; } >complexes
+qconf -Mc complexes >>set 2>&1
+for host in slow1 slow2; do
+    qconf -rattr exechost complex_values gpu=2 $host >>set 2>&1
+done
+tasks cards 4
+two="cards -p slow.q -b 10 --slots 2 --gpus 1 --max-jobs 1"
+CUDA_VISIBLE_DEVICES=0,1 alloc $two
+ran cards 4
+alloc $two --no-record --dry-run
+grep -q -- '-pe \* 2 -l gpu=1 ' out
+settled cards 10
+ok 'what is consumed by the slot is asked for by the slot'
+
 blocker=$(echo "sleep 600" | qsub -terse -cwd -V -S /bin/sh -o /dev/null -j y -q fast.q -pe mpi 16)
 tasks full 8
 runs() { qstat -s r -u '*' | grep -q "^ *$1 "; }

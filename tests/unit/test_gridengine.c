@@ -255,7 +255,7 @@ TEST(a_bill_is_the_time_from_start_to_end_by_slots_and_charge)
     assert_false(bats_gridengine_jobs.read_bills(&at, &bill));
 }
 
-TEST(bills_are_awaited_as_long_as_the_master_keeps_them)
+TEST(the_site_says_how_long_bills_take_and_what_slots_consume)
 {
     struct bats_job_rules r;
     bats_gridengine_jobs.read_rules("reporting_params accounting=true \\\n"
@@ -263,8 +263,17 @@ TEST(bills_are_awaited_as_long_as_the_master_keeps_them)
                                     &r, &err);
     assert_true(r.accounts);
     assert_int_equal(r.late_s, 35);
-    bats_gridengine_jobs.read_rules("reporting_params none\n", &r, &err);
+    assert_false(r.gpus_by_slot);
+    bats_gridengine_jobs.read_rules(
+        "reporting_params none\n"
+        "gpu                 gpu        INT       <=    YES         YES       "
+        " 0        0\n"
+        "mem_free            mf         MEMORY    <=    YES         NO        "
+        " 0        0\n",
+        &r, &err);
     assert_int_equal(r.late_s, 20);
+    assert_true(r.gpus_by_slot);
+    assert_false(r.memory_by_slot);
 }
 
 TEST(each_instance_of_a_queue_is_a_kind_of_node)

@@ -187,6 +187,14 @@ static int64_t limit_of(bats_time time)
     return (time + BATS_SECOND - 1) / BATS_SECOND + BATS_ALLOC_MARGIN_S;
 }
 
+/* What a job asks for, of so much for a node. */
+static int64_t requested(const struct bats_alloc *a, int64_t amount,
+                         bool by_slot)
+{
+    int64_t slots = a->set->slots;
+    return by_slot ? (amount + slots - 1) / slots : amount;
+}
+
 static struct bats_job_request request_of(const struct bats_alloc *a,
                                           size_t cluster)
 {
@@ -201,9 +209,13 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
         .ranks = set->slots,
         .memory_kib = a->said.memory_kib == 0 &&
                               a->nodes[cluster].memory_kib > BATS_NEEDS_NONE
-                          ? a->nodes[cluster].memory_kib
+                          ? requested(a, a->nodes[cluster].memory_kib,
+                                      a->rules.memory_by_slot)
                           : 0,
-        .gpus = a->said.gpus == 0 ? a->nodes[cluster].gpus : 0,
+        .gpus = a->said.gpus == 0
+                    ? (uint32_t)requested(a, a->nodes[cluster].gpus,
+                                          a->rules.gpus_by_slot)
+                    : 0,
         .limit_s = limit_of(a->platform.window),
         .least_s = (set->least + second - 1) / second,
         .output = a->log,
