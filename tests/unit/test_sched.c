@@ -34,65 +34,65 @@ TEST(not_a_millionth_is_charged_or_held_beyond_the_budget)
     assert_true(bats_ledger_charge(&l, INT64_MAX - 5));
 }
 
-TEST(rr_pays_every_window_that_a_machine_enters)
-{
-    /* 10 tasks of 25 min on 4 machines: two machines run 3 (75 min), two run
-     * 2 (50 min): 2 + 2 + 1 + 1 windows. */
-    set_up(&bats_policy_rr, 10, 25 * BATS_MINUTE, 4, 1.5, 0, -1);
-    play_to(BATS_FINISH_ALL_DONE);
-    assert_end(.makespan = 75 * BATS_MINUTE, .windows0 = 6,
-               .charged = 9 * BATS_UNIT, .used0 = 4);
-}
+#define RR &bats_policy_rr
+#define BKP &bats_policy_bkp
+#define MINUTES(n) ((n)*BATS_MINUTE)
 
-TEST(task_is_preempted_where_the_next_window_cannot_be_paid)
+TEST(windows_and_money_end_as_the_rows_say)
 {
-    set_up(&bats_policy_rr, 1, 90 * BATS_MINUTE, 1, 2, 0, 3.99);
-    play_to(BATS_FINISH_BUDGET);
-    assert_end(.charged = 2 * BATS_UNIT, .preempted = 1, .pending = 1,
-               .makespan = BATS_HOUR);
-
-    set_up(&bats_policy_rr, 1, 90 * BATS_MINUTE, 1, 2, 0, 4);
-    play_to(BATS_FINISH_ALL_DONE);
-    assert_end(.charged = 4 * BATS_UNIT, .makespan = 90 * BATS_MINUTE);
-}
-
-TEST(the_last_window_ends_early_by_the_preemption_lead)
-{
-    set_up(&bats_policy_rr, 1, 59 * BATS_MINUTE, 1, 1, 0, 1);
-    w->o.sched.preempt_lead = 2 * BATS_MINUTE;
-    play_to(BATS_FINISH_BUDGET);
-    assert_int_equal(w->status.preempted, 1);
-    w->o.sched.preempt_lead = BATS_MINUTE;
-    play_to(
-        BATS_FINISH_ALL_DONE); /* ends at the very moment of the decision */
-}
-
-TEST(nothing_starts_when_no_machine_can_be_paid)
-{
-    const struct bats_policy *policies[] = {&bats_policy_bkp, &bats_policy_rr};
-    for (int i = 0; i < 2; i++) {
-        set_up(policies[i], 10, BATS_MINUTE, 2, 3, 4, 2.999999);
-        play_to(BATS_FINISH_BUDGET);
-        assert_end(.charged = 0, .pending = 10);
-    }
-}
-
-/* And tasks that fill its window exactly do not buy another one. */
-TEST(a_node_with_slots_is_charged_once)
-{
-    set_up(&bats_policy_rr, 16, 30 * BATS_MINUTE, 2, 5, 0, -1);
-    w->machines[0].slots = w->machines[1].slots = 4;
-    play();
-    assert_int_equal(w->makespan, BATS_HOUR); /* 16 tasks, 8 slots */
-    assert_int_equal(w->status.charged, 10 * BATS_UNIT);
-    assert_float_equal(w->of[0].utilisation, 1.0, 1e-9);
-}
-
-TEST(without_a_budget_every_machine_starts_at_once)
-{
-    set_up(&bats_policy_bkp, 64, 10 * BATS_MINUTE, 16, 1, 5, -1);
-    play();
-    assert_end(.makespan = 20 * BATS_MINUTE, .used0 = 16, .used1 = 16);
+    static const struct story rows[] = {
+        /* Two machines run three of the tasks (75 min), two run two (50 min):
+         * 2 + 2 + 1 + 1 windows. */
+        {"rr pays every window that a machine enters", RR, 10, MINUTES(25), 4,
+         1.5, 0,
+         ENDS(.makespan = MINUTES(75), .windows0 = 6, .charged = 9 * BATS_UNIT,
+              .used0 = 4, .finish = BATS_FINISH_ALL_DONE)},
+        {"a task is preempted where the next window cannot be paid", RR, 1,
+         MINUTES(90), 1, 2, 3.99,
+         ENDS(.charged = 2 * BATS_UNIT, .preempted = 1, .pending = 1,
+              .makespan = BATS_HOUR, .finish = BATS_FINISH_BUDGET)},
+        {"and ends where it can be", RR, 1, MINUTES(90), 1, 2, 4,
+         ENDS(.charged = 4 * BATS_UNIT, .makespan = MINUTES(90),
+              .finish = BATS_FINISH_ALL_DONE)},
+        {"the last window ends early by the preemption lead", RR, 1,
+         MINUTES(59), 1, 1, 1,
+         ENDS(.preempted = 1, .finish = BATS_FINISH_BUDGET),
+         .lead = MINUTES(2)},
+        {"a task may end at the very moment of the decision", RR, 1,
+         MINUTES(59), 1, 1, 1, ENDS(.finish = BATS_FINISH_ALL_DONE),
+         .lead = MINUTES(1)},
+        {"nothing starts when no machine can be paid", BKP, 10, BATS_MINUTE, 2,
+         3, 2.999999,
+         ENDS(.charged = 0, .pending = 10, .finish = BATS_FINISH_BUDGET),
+         .charge1 = 4},
+        {"nor by rr", RR, 10, BATS_MINUTE, 2, 3, 2.999999,
+         ENDS(.charged = 0, .pending = 10, .finish = BATS_FINISH_BUDGET),
+         .charge1 = 4},
+        /* 16 tasks, 8 slots: and tasks that fill their window exactly do not
+         * buy another one. */
+        {"a node with slots is charged once", RR, 16, MINUTES(30), 2, 5, 0,
+         ENDS(.makespan = BATS_HOUR, .charged = 10 * BATS_UNIT), .slots = 4},
+        {"without a budget every machine starts at once", BKP, 64, MINUTES(10),
+         16, 1, 0, ENDS(.makespan = MINUTES(20), .used0 = 16, .used1 = 16),
+         .charge1 = 5},
+        /* One machine ends its task between the decision at 59 min and the end
+         * of the window, the other works on to 90 min: 1 + 2 windows. */
+        {"a promised window that nobody needs is not paid", RR, 2, MINUTES(90),
+         2, 1, 0, ENDS(.charged = 3 * BATS_UNIT),
+         .first = MINUTES(59) + 30 * BATS_SECOND, .lead = MINUTES(1)},
+        /* Four tasks an hour and machine; 3 pays three windows, 12 tasks. */
+        {"an exhausted budget names what the rest costs", BKP, 40, MINUTES(15),
+         4, 1, 3,
+         ENDS(.charged = 3 * BATS_UNIT, .done = 12, .pending = 28,
+              .rest_cost = 7 * BATS_UNIT, .finish = BATS_FINISH_BUDGET)},
+        /* A task takes 2.5 windows: 5 pays two, and 4.5 only one. */
+        {"no machine is bought that cannot end a task", BKP, 3, MINUTES(150),
+         1, 1, 5,
+         ENDS(.done = 2, .charged = 5 * BATS_UNIT,
+              .finish = BATS_FINISH_BUDGET)},
+        {"with less money, too", BKP, 3, MINUTES(150), 1, 1, 4.5,
+         ENDS(.done = 1, .charged = 3 * BATS_UNIT)}};
+    PLAY_STORIES(rows);
 }
 
 /*
@@ -131,17 +131,6 @@ static bool has_decision(enum bats_reason reason)
         if (w->decisions[i].reason == reason)
             return true;
     return false;
-}
-
-TEST(a_promised_window_that_nobody_needs_is_not_paid)
-{
-    /* One machine ends its task between the decision at 59 min and the end of
-     * the window, the other works on to 90 min: 1 + 2 windows. */
-    set_up(&bats_policy_rr, 2, 90 * BATS_MINUTE, 2, 1, 0, -1);
-    w->work[0] = 59 * BATS_MINUTE + 30 * BATS_SECOND;
-    w->o.sched.preempt_lead = BATS_MINUTE;
-    play();
-    assert_int_equal(w->status.charged, 3 * BATS_UNIT);
 }
 
 /* When fewer than four machines were held for the first time. */
@@ -201,26 +190,6 @@ TEST(running_tasks_claim_the_windows_they_need)
 }
 
 /* ---- what is left ---- */
-
-TEST(exhausted_budget_names_what_the_rest_costs)
-{
-    /* Four tasks an hour and machine; 3 pays three windows, 12 tasks. */
-    set_up(&bats_policy_bkp, 40, 15 * BATS_MINUTE, 4, 1, 0, 3);
-    play_to(BATS_FINISH_BUDGET);
-    assert_end(.charged = 3 * BATS_UNIT, .done = 12, .pending = 28,
-               .rest_cost = 7 * BATS_UNIT);
-}
-
-TEST(no_machine_is_bought_that_cannot_end_a_task)
-{
-    /* A task takes 2.5 windows at 1; 3 pays one task, 5 still only one. */
-    set_up(&bats_policy_bkp, 3, 150 * BATS_MINUTE, 1, 1, 0, 5);
-    play_to(BATS_FINISH_BUDGET);
-    assert_end(.done = 2, .charged = 5 * BATS_UNIT);
-    w->o.sched.budget = 4 * BATS_UNIT + BATS_UNIT / 2;
-    play();
-    assert_end(.done = 1, .charged = 3 * BATS_UNIT);
-}
 
 TEST(lost_machines_cost_no_task)
 {

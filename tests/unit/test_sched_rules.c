@@ -12,14 +12,39 @@ static void set_up(uint32_t n_tasks, uint32_t n_machines)
                  BATS_UNLIMITED);
 }
 
-TEST(failed_task_is_tried_again_as_often_as_allowed)
+#define RR &bats_policy_rr
+#define TEN (10 * BATS_MINUTE)
+
+TEST(rules_end_runs_as_the_rows_say)
 {
-    set_up(6, 1);
-    w->fails[2] = 1;
-    w->o.sched.rules.retries = 2;
-    play_to(BATS_FINISH_ALL_DONE);
-    assert_end(.done = 5, .failed = 1, .retried = 2);
-    assert_int_equal(w->makespan, 80 * BATS_MINUTE); /* 5 + 3 executions */
+    static const struct story rows[] = {
+        {"a failed task is tried again as often as allowed", RR, 6, TEN, 1, 1,
+         0, /* 5 + 3 executions */
+         ENDS(.done = 5, .failed = 1, .retried = 2, .makespan = 8 * TEN,
+              .finish = BATS_FINISH_ALL_DONE),
+         .fails = 6, .rules = {.retries = 2}},
+        {"retries wait for their delay", RR, 1, TEN, 1, 1, 0,
+         ENDS(.failed = 1, .makespan = 2 * TEN + TEN / 2), .fails = 1,
+         .rules = {.retries = 1, .retry_delay = TEN / 2}},
+        {"a task that outlives its time out has failed", RR, 3, TEN, 1, 1, 0,
+         ENDS(.failed = 1, .timed_out = 1, .makespan = 3 * TEN + TEN / 2,
+              .finish = BATS_FINISH_ALL_DONE),
+         .first = 5 * TEN, .rules = {.timeout = TEN + TEN / 2}},
+        {"too many failures halt the run", RR, 60, TEN, 2, 1, 0,
+         ENDS(.failed = 4, .finish = BATS_FINISH_HALTED), .fails = 1,
+         .rules = {.halt_failed = 3}}, /* the fourth ran to its end */
+        {"or at once", RR, 60, TEN, 2, 1, 0,
+         ENDS(.failed = 3, .makespan = 2 * TEN, .finish = BATS_FINISH_HALTED),
+         .fails = 1, .rules = {.halt_failed = 3, .halt_now = true}},
+        {"three at least, of three", RR, 60, TEN, 2, 1, 0,
+         ENDS(.failed = 3, .finish = BATS_FINISH_HALTED), .fails = 1,
+         .rules = {.halt_share = 1, .halt_now = true}},
+        {"no task starts that cannot end before the deadline", RR, 60, TEN, 2,
+         1, 0,
+         ENDS(.done = 6, .preempted = 0, .makespan = 3 * TEN,
+              .finish = BATS_FINISH_TIME_LIMIT),
+         .rules = {.time_limit = 3 * TEN + TEN / 2}}};
+    PLAY_STORIES(rows);
 }
 
 TEST(retries_of_earlier_sessions_count)
@@ -34,16 +59,6 @@ TEST(retries_of_earlier_sessions_count)
     assert_int_equal(w->makespan, 70 * BATS_MINUTE); /* 4 + 1 + 2 executions */
 }
 
-TEST(retries_wait_for_their_delay)
-{
-    set_up(1, 1);
-    w->fails[0] = 1;
-    w->o.sched.rules.retries = 1;
-    w->o.sched.rules.retry_delay = 5 * BATS_MINUTE;
-    play();
-    assert_end(.failed = 1, .makespan = 25 * BATS_MINUTE);
-}
-
 TEST(retries_go_to_another_machine)
 {
     set_up(8, 2);
@@ -52,15 +67,6 @@ TEST(retries_go_to_another_machine)
     play();
     /* One failure on the broken machine each at most: all get through. */
     assert_end(.done = 8, .failed = 0);
-}
-
-TEST(task_that_outlives_its_time_out_has_failed)
-{
-    set_up(3, 1);
-    w->work[1] = 50 * BATS_MINUTE;
-    w->o.sched.rules.timeout = 15 * BATS_MINUTE;
-    play_to(BATS_FINISH_ALL_DONE);
-    assert_end(.failed = 1, .timed_out = 1, .makespan = 35 * BATS_MINUTE);
 }
 
 TEST(time_out_in_medians_needs_a_sample)
@@ -80,32 +86,6 @@ TEST(time_out_in_medians_needs_a_sample)
     play();
     assert_int_equal(w->status.timed_out, 1);
     assert_true(w->makespan < 5 * BATS_HOUR);
-}
-
-TEST(too_many_failures_halt_the_run)
-{
-    set_up(60, 2);
-    memset(w->fails, 1, 60);
-    w->o.sched.rules.halt_failed = 3;
-    play_to(BATS_FINISH_HALTED);
-    assert_int_equal(w->status.failed, 4); /* the fourth ran to its end */
-
-    w->o.sched.rules.halt_now = true;
-    play_to(BATS_FINISH_HALTED);
-    assert_end(.failed = 3, .makespan = 20 * BATS_MINUTE);
-
-    w->o.sched.rules.halt_failed = 0;
-    w->o.sched.rules.halt_share = 1; /* three at least, of three */
-    play_to(BATS_FINISH_HALTED);
-    assert_int_equal(w->status.failed, 3);
-}
-
-TEST(no_task_starts_that_cannot_end_before_the_deadline)
-{
-    set_up(60, 2);
-    w->o.sched.rules.time_limit = 35 * BATS_MINUTE;
-    play_to(BATS_FINISH_TIME_LIMIT);
-    assert_end(.done = 6, .preempted = 0, .makespan = 30 * BATS_MINUTE);
 }
 
 TEST(what_runs_at_the_deadline_is_cancelled)

@@ -174,4 +174,46 @@ static inline void check_end(const struct figures *wanted)
 #undef CHECK
 }
 
+/* A run as a row of a table: its world, and how it ends. */
+struct story {
+    const char *what;
+    const struct bats_policy *policy;
+    uint32_t tasks;
+    bats_time work;    /* of each task; of the first and last one, unless 0 */
+    uint32_t machines; /* of each cluster */
+    double charge, budget; /* budget 0: none */
+    struct figures ends;
+    double charge1; /* 0: there is no second cluster */
+    bats_time first, last, lead;
+    uint32_t slots, fails; /* 0: one slot; the first of the tasks that fail */
+    struct bats_sched_rules rules;
+};
+
+#define ENDS(...) .ends = {FIGURES(X) __VA_ARGS__}
+
+static inline void play_stories(const struct story *list, size_t n)
+{
+    for (const struct story *r = list; r < list + n; r++) {
+        print_message("# %s\n", r->what);
+        set_up_world(r->policy, r->tasks, r->work, r->machines, r->charge,
+                     r->charge1,
+                     r->budget > 0 ? (bats_money)(r->budget * BATS_UNIT)
+                                   : BATS_UNLIMITED);
+        w->o.sched.rules = r->rules;
+        w->o.sched.preempt_lead = r->lead;
+        for (uint32_t i = 0; r->slots > 0 && i < w->o.sched.n_machines; i++)
+            w->machines[i].slots = r->slots;
+        if (r->first > 0)
+            w->work[0] = r->first;
+        if (r->last > 0)
+            w->work[r->tasks - 1] = r->last;
+        if (r->fails > 0)
+            memset(w->fails + r->fails - 1, 1, r->tasks - r->fails + 1);
+        play();
+        check_end(&r->ends);
+    }
+}
+
+#define PLAY_STORIES(rows) play_stories(rows, sizeof rows / sizeof *rows)
+
 #endif

@@ -68,6 +68,15 @@ static struct {
         assert_string_equal(err.text, says);                                  \
     } while (0)
 
+/* The call, which ends with &err, returns this code, and says this among
+ * others. */
+#define assert_says(call, code_, words)                                       \
+    do {                                                                      \
+        assert_int_equal(call, code_);                                        \
+        if (strstr(err.text, words) == NULL)                                  \
+            fail_msg("'%s' does not say '%s'", err.text, words);              \
+    } while (0)
+
 /* Nothing that is not a number is near to anything. */
 #define assert_near(value, expected, tolerance)                               \
     do {                                                                      \
