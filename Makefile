@@ -267,6 +267,7 @@ $(B)/obj/src/cli/help.o: $(wildcard src/cli/*.txt src/cli/complete.*sh) \
 	src/doc/man.roff
 $(B)/obj/src/input/sweep/planfile.o: src/input/sweep/plan.sh
 $(B)/obj/src/run/pernode.o: src/run/pernode.sh
+$(call obj,$(CLIENT_SRC)): src/client/usage.txt
 $(call obj,$(RECORD_SRC)): $(wildcard src/record/*.sql src/record/*/*.sql)
 $(B)/obj/src/history/store.o: $(wildcard src/history/*.sql)
 

@@ -246,13 +246,6 @@ void bats_help_man(FILE *out)
     }
     bats_asset_write(out, &man);
     roff_line(out, "", section("Failures"));
-    fputs(".SH ENVIRONMENT\n.TP\n.B BATS_BUDGET\n"
-          "the budget if \\-\\-budget is not given: an amount or account\n"
-          ".TP\n.B BATS_GRAMS_PER_KWH\n"
-          "the CO2 of the energy that jobs of \\fBalloc\\fR use, for the bill\n"
-          ".TP\n.B BATS_HISTORY\n"
-          "the history if \\-\\-history is not given; empty: there is none\n",
-          out);
     roff_line(out, ".SH EXIT STATUS\n.nf\n", section("Exit codes"));
     roff_line(out, ".fi\n.SH EXAMPLES\n.nf\n", section("Examples"));
     fputs(

@@ -16,8 +16,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "util/asset.h"
 #include "util/json.h"
 #include "util/text.h"
+
+BATS_ASSET(usage_txt, "client/usage.txt");
 
 #define BATCH 1000 /* lines of standard input that are sent at once */
 #define REFUSED 2  /* exit codes */
@@ -417,18 +420,7 @@ static bool is_number(const char *word)
 
 static int usage(bool is_wrong)
 {
-    fputs("bats-submit [--wait] [--cores N] [--memory SIZE] [--gpus N]\n"
-          "            [--limit TIME] [--class NAME] [--key KEY]\n"
-          "            [--after ID...] [--after-any ID...]\n"
-          "            [--env] [--] COMMAND...     prints the task's number\n"
-          "bats-submit --script FILE [ARGUMENT...] the same for a copy of it\n"
-          "bats-submit --stdin                     a command a line\n"
-          "bats-submit --close [SOCKET]            nothing more will come\n"
-          "bats-state ID                           running, success, failed\n"
-          "bats-state                              all that have not ended\n"
-          "bats-cancel ID...\n"
-          "bats-shell -c COMMAND                   as a shell, for make\n",
-          is_wrong ? stderr : stdout);
+    bats_asset_write(is_wrong ? stderr : stdout, &usage_txt);
     return is_wrong ? REFUSED : 0;
 }
 

@@ -65,15 +65,13 @@ static bool is_assignment(const char *word)
 /* The program runs another one, or a script. */
 static bool is_wrapper(const char *program)
 {
-    static const char *const names[] = {
-        "bash",    "env",       "java",       "julia", "mpiexec", "mpirun",
-        "nice",    "nohup",     "octave",     "perl",  "python",  "python2",
-        "python3", "Rscript",   "ruby",       "sh",    "srun",    "time",
-        "timeout", "apptainer", "singularity"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(program, names[i]) == 0)
-            return true;
-    return false;
+    static const char names[] =
+        " bash env java julia mpiexec mpirun nice nohup octave perl "
+        "python python2 python3 Rscript ruby sh srun time timeout "
+        "apptainer singularity ";
+    char listed[WORD + 2];
+    snprintf(listed, sizeof listed, " %s ", program);
+    return strstr(names, listed) != NULL;
 }
 
 /* Only letters: a sub-command, not a value. */

@@ -59,6 +59,16 @@ static int run_sql(struct bats_store *s, const char *sql,
     return bats_db_run(&s->db, sql, err);
 }
 
+/* Ends a transaction: commits it, unless there was an error before. */
+static int finish(struct bats_store *s, int rc, struct bats_error *err)
+{
+    if (rc == 0)
+        rc = run_sql(s, "COMMIT", err);
+    if (rc != 0)
+        sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
+    return rc;
+}
+
 /* ---- opening ---- */
 
 /* Creates the path's directories. Failures show when the file is opened. */
@@ -273,9 +283,8 @@ int bats_store_add(struct bats_store *s, const char *run, int64_t ended_s,
                    struct bats_gather *gather, struct bats_error *err)
 {
     int rc = run_sql(s, "BEGIN IMMEDIATE", err);
-    if (rc < 0)
-        return rc;
-    bool is_known = (rc = bats_store_has(s, run, err)) > 0;
+    if (rc == 0)
+        rc = bats_store_has(s, run, err); /* 1: nothing is added */
     if (rc == 0)
         rc = bats_db_each(
             &s->db, "INSERT INTO run (name, ended_s) VALUES (?, ?)", NULL,
@@ -283,11 +292,8 @@ int bats_store_add(struct bats_store *s, const char *run, int64_t ended_s,
     if (rc == 0)
         rc = add_all(s, sqlite3_last_insert_rowid(s->db.sqlite), ended_s,
                      kinds, places, gather, err);
-    if (rc == 0 && !is_known)
-        rc = run_sql(s, "COMMIT", err);
-    if (rc != 0 || is_known)
-        sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
-    return rc < 0 ? rc : !is_known;
+    rc = finish(s, rc, err);
+    return rc < 0 ? rc : rc == 0;
 }
 
 static int not_exported(const char *path, int64_t line, struct bats_error *err)
@@ -329,9 +335,8 @@ int bats_store_import(struct bats_store *s, const char *path, const char *text,
 {
     int64_t added = 0, bad = 0;
     int rc = run_sql(s, "BEGIN IMMEDIATE", err);
-    if (rc < 0)
-        return rc;
-    rc = put_lines(s, path, text, end, err);
+    if (rc == 0)
+        rc = put_lines(s, path, text, end, err);
     if (rc == 0)
         rc = bats_db_integer(&s->db, check_sql.begin, &bad, err);
     if (rc == 0 && bad > 0)
@@ -340,10 +345,7 @@ int bats_store_import(struct bats_store *s, const char *path, const char *text,
         rc = bats_db_integer(&s->db, import_sql.begin, &added, err);
     if (rc == 0)
         rc = run_sql(s, merge_sql.begin, err);
-    if (rc == 0)
-        rc = run_sql(s, "COMMIT", err);
-    if (rc < 0)
-        sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
+    rc = finish(s, rc, err);
     return rc < 0 ? rc : (int)added;
 }
 
@@ -355,10 +357,7 @@ int bats_store_forget(struct bats_store *s, const char *kind,
     if (rc == 0)
         rc = bats_db_get(&s->db, forget_sql.begin, bats_db_whole, &gone, err,
                          BATS_VALUES(BATS_T(kind)));
-    if (rc == 0)
-        rc = run_sql(s, "COMMIT", err);
-    if (rc < 0)
-        sqlite3_exec(s->db.sqlite, "ROLLBACK", NULL, NULL, NULL);
+    rc = finish(s, rc, err);
     return rc < 0 ? rc : (int)gone;
 }
 

@@ -99,7 +99,7 @@ static void write_log(const char *path, const char *machine, int64_t last)
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_ok(bats_view_open(COPY, &v, &err));
-    assert_ok(bats_view_log(v, machine, 0, last, &err));
+    assert_true(bats_view_log(v, machine, 0, last, &err) >= 0);
     while (bats_view_next_entry(v, &e))
         fprintf(file, "%lld %lld %s %s %lld %d %s\n", (long long)e.session,
                 (long long)e.time, e.what, e.machine, (long long)e.task,

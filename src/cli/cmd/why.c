@@ -232,9 +232,8 @@ static void print_history(const struct known *k, const char *machine,
     struct bats_view *view = k->look->view;
     struct bats_view_entry entry;
     int64_t session = 0;
-    bats_must(bats_view_log(view, machine, task, machine != NULL ? LATELY : 0,
-                            &bats_why));
-    if (bats_view_log_is_cut(view))
+    if (bats_must(bats_view_log(view, machine, task,
+                                machine != NULL ? LATELY : 0, &bats_why)) > 0)
         printf("the last %d entries of 'bats-mpi log --machine':\n", LATELY);
     while (bats_view_next_entry(view, &entry))
         bats_look_entry(&entry, &session);

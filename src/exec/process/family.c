@@ -146,29 +146,21 @@ static const char blank[] = " \t";
 
 /* Words that dash and bash execute or interpret themselves, except `true` and
  * `false`, whose programs do the same. */
-static const char *const shell_words[] = {
-    ".",       ":",        "alias",    "bg",     "bind",      "break",
-    "builtin", "caller",   "case",     "cd",     "chdir",     "command",
-    "compgen", "complete", "continue", "coproc", "declare",   "dirs",
-    "disown",  "do",       "done",     "echo",   "elif",      "else",
-    "enable",  "esac",     "eval",     "exec",   "exit",      "export",
-    "fc",      "fg",       "fi",       "for",    "function",  "getopts",
-    "hash",    "help",     "history",  "if",     "in",        "jobs",
-    "kill",    "let",      "local",    "logout", "mapfile",   "popd",
-    "printf",  "pushd",    "pwd",      "read",   "readarray", "readonly",
-    "return",  "select",   "set",      "shift",  "shopt",     "source",
-    "suspend", "test",     "then",     "time",   "times",     "trap",
-    "type",    "typeset",  "ulimit",   "umask",  "unalias",   "unset",
-    "until",   "wait",     "while"};
+static const char shell_words[] =
+    " . : alias bg bind break builtin caller case cd chdir command compgen "
+    "complete continue coproc declare dirs disown do done echo elif else "
+    "enable esac eval exec exit export fc fg fi for function getopts hash "
+    "help history if in jobs kill let local logout mapfile popd printf "
+    "pushd pwd read readarray readonly return select set shift shopt "
+    "source suspend test then time times trap type typeset ulimit umask "
+    "unalias unset until wait while ";
 
 static bool for_shell(const char *word)
 {
-    if (strchr(word, '='))
-        return true;
-    for (size_t i = 0; i < sizeof shell_words / sizeof *shell_words; i++)
-        if (strcmp(word, shell_words[i]) == 0)
-            return true;
-    return false;
+    char listed[32];
+    int n = snprintf(listed, sizeof listed, " %s ", word);
+    return strchr(word, '=') != NULL ||
+           (n < (int)sizeof listed && strstr(shell_words, listed) != NULL);
 }
 
 char **bats_command_split(const char *line)

@@ -29,7 +29,6 @@ struct bats_view {
     struct bats_view_place *places; /* of the entries, in their order */
     size_t n_log, log_room, n_places, places_room, next_place;
     struct bats_texts log_texts;
-    bool log_is_cut;
 };
 
 /* BATS_UNLIMITED, in place of a budget that is NULL. */

@@ -174,11 +174,10 @@ struct bats_view_entry {
 };
 
 /* Lists log entries: all, or for one machine (by name; NULL: any) or one task
- * (by id; 0: any); without a task, only the `last` entries (0: all). */
+ * (by id; 0: any); without a task, only the `last` entries (0: all). 1: entries
+ * before these were left out. */
 int bats_view_log(struct bats_view *view, const char *machine, int64_t task,
                   int64_t last, struct bats_error *err);
-/* Entries before the last ones were left out. */
-bool bats_view_log_is_cut(const struct bats_view *view);
 bool bats_view_next_entry(struct bats_view *view,
                           struct bats_view_entry *entry);
 

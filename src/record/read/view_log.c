@@ -112,13 +112,7 @@ int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
         qsort(v->places, v->n_places, sizeof *v->places, by_seq);
     size_t n = part.last > 0 ? (size_t)last : v->n_places;
     v->next_place = v->n_places > n ? v->n_places - n : 0;
-    v->log_is_cut = part.from > 0 || v->next_place > 0;
-    return rc;
-}
-
-bool bats_view_log_is_cut(const struct bats_view *v)
-{
-    return v->log_is_cut;
+    return rc < 0 ? rc : part.from > 0 || v->next_place > 0;
 }
 
 bool bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry)
