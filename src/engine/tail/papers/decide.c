@@ -5,10 +5,9 @@
 #include <string.h>
 
 #define PLAYS 10
-/* Beyond 400 tasks there are fewer plays, as each takes longer, and beyond
- * SAMPLE only a sample of them plays, in pools that are smaller by as much. */
-#define TASKS_PLAYED 4000
-#define SAMPLE 1000
+/* Of a longer tail only a sample of this many tasks plays, in pools that are
+ * smaller by as much. */
+#define SAMPLE 200
 
 static uint32_t divided(uint32_t n, double by)
 {
@@ -62,18 +61,16 @@ bool decide(const struct decide_question *q, struct bats_candidate *answer)
     struct bats_plays_task part[SAMPLE];
     if (model.n_tasks > SAMPLE)
         take_sample(&model, part, (double)model.n_tasks / SAMPLE);
-    uint32_t n_plays =
-        (uint32_t)fmin(PLAYS, floor(TASKS_PLAYED / (double)model.n_tasks));
     double best[KEYS] = {INFINITY}, value[KEYS];
     struct bats_plays *plays = NULL;
     struct bats_error err;
     struct bats_candidate *list = calloc(BATS_CANDIDATES_MAX, sizeof *list);
     size_t n = 0, played = 0;
-    if (list && bats_plays_create(&model, n_plays, q->seed, &plays, &err) == 0)
+    if (list && bats_plays_create(&model, PLAYS, q->seed, &plays, &err) == 0)
         n = bats_candidates_grid(model.n_unreliable, model.n_reliable,
                                  model.noticed > 0, list);
     for (; played < n; played++) {
-        if (bats_candidate_play(plays, n_plays, &list[played], &err) < 0)
+        if (bats_candidate_play(plays, PLAYS, &list[played], &err) < 0)
             break;
         judge(q, &list[played], value);
         if (played == 0 || is_better(value, best)) {
