@@ -21,18 +21,6 @@ test "$(wc -l <all.csv)" -eq 427
 grep -q '"cheapest' all.csv && grep -q '"fastest' all.csv
 ok '420 strategies and six static ones are played'
 
-# By an independent route: no point of the frontier is beaten by any of the 420.
-head -n 421 all.csv | tail -n +2 | sed 's/^"[^"]*",//' | awk -F, '
-    { m[NR] = $1; c[NR] = $4; e[NR] = $10 }
-    END {
-        for (i = 1; i <= NR; i++)
-            for (k = 1; k <= NR; k++)
-                if (e[i] && m[k] <= m[i] && c[k] <= c[i] &&
-                    (m[k] < m[i] || c[k] < c[i]))
-                    exit 1
-    }'
-ok 'nothing beats those that are marked as efficient'
-
 "$BATS_MPI" frontier mix --plays 10 --csv -j 3 | cmp - all.csv
 ok 'the result does not depend on threads'
 
@@ -106,8 +94,6 @@ ok 'what cannot be is refused'
 "$BATS_MPI" frontier told --plays 10 --csv >told.csv
 test "$(wc -l <told.csv)" -eq 125
 grep -q '^"N=inf,T=inf,D=inf"' told.csv
-grep -hm1 '^"AUR"' told.csv all.csv | awk -F, '
-    { m[NR] = $2 } END { exit !(NR == 2 && m[1] < 0.8 * m[2]) }'
 "$BATS_MPI" frontier told --plays 2 >out
 grep -q 'answer and losses are noticed, .*; 5 reliable slots; ' out
 ok 'losses that are noticed are played as such'

@@ -69,19 +69,6 @@ counts 1 'begun by slow'
 grep -qx "task $(cat stuck) replica 1" out
 ok '--results and --output stream have the output of the copy only'
 
-# Output that does not fit into memory waits in a file.
-cp task plain
-sed 's/^sleep 0.3/seq 30000; seq 30000 >\&2; &/; s/sleep 0.1/seq 30000; &/' plain >task
-copies 3 --joblog log
-sed -n "$(grep -n 'begun by slow' out | head -n 1 | cut -d : -f 1),\$p" out |
-    sed -n '2,30001p' | cmp -s - <(seq 30000)
-counts 8 '^30000$'
-test "$(grep -c '^30000$' err)" -eq 1
-test "$(sed 1d log | awk -F'\t' '$6 > 168890' | wc -l)" -eq 8
-ok 'large output is shown as a whole, and counted'
-
-cp plain task
-
 # Tasks that must not run twice.
 clusters 1 2
 expect 1 copies 3 --timeout 10s --no-replicate

@@ -28,21 +28,17 @@ awk -v expected="$expected" '
         expected - $1 < 0.01) }' got
 ok 'the runtimes of a joblog, without the failed job'
 
-if command -v sqlite3 >/dev/null; then
-    simulate bag.txt.bats
-    # Whatever ran on fast counts as if it had the mean of slow (unless slow
-    # did not get beyond the task that failed).
-    expected=$(sqlite3 bag.txt.bats "SELECT 8 * 10 * avg(a.wall_us) / 1e6
-        FROM execution a JOIN machine m ON m.id = a.machine
-        WHERE a.exit_status = 0
-        GROUP BY m.cluster ORDER BY m.cluster LIMIT 1")
-    awk -v expected="$expected" '
-        { exit !(NR == 1 && $2 == 8 && $1 - expected < 0.01 * expected &&
-            expected - $1 < 0.01 * expected) }' got
-    ok 'the runtimes of a record, as on its first cluster'
-else
-    skip 'the runtimes of a record, as on its first cluster' 'no sqlite3'
-fi
+simulate bag.txt.bats
+# Whatever ran on fast counts as if it had the mean of slow (unless slow did not
+# get beyond the task that failed).
+expected=$(sqlite3 bag.txt.bats "SELECT 8 * 10 * avg(a.wall_us) / 1e6
+    FROM execution a JOIN machine m ON m.id = a.machine
+    WHERE a.exit_status = 0
+    GROUP BY m.cluster ORDER BY m.cluster LIMIT 1")
+awk -v expected="$expected" '
+    { exit !(NR == 1 && $2 == 8 && $1 - expected < 0.01 * expected &&
+        expected - $1 < 0.01 * expected) }' got
+ok 'the runtimes of a record, as on its first cluster'
 
 mkdir sub
 cp joblog sub

@@ -9,29 +9,15 @@ $testbed sh -c 'echo "$BED" >bed
     srun -N8 sh -c "echo \$(hostname) \$(hostname -I) >$BED/host.\$SLURM_NODEID
         sleep 1; touch /tmp/mine.1 /dev/shm/mine.$SHM
         sleep 1; ls -d /tmp/mine.* /dev/shm/mine.* | wc -l"
-    sort "$BED"/host.* >hosts
-    for node in "$BED"/node.*; do
-        nsenter -t "$(cat "$node")" -n ip neigh show 10.77.0.1
-    done | cut -d" " -f5 | sort -u >seen
-    ip link show bats | grep -o "ether [^ ]*" >controller
-    for p in fast slow; do
-        scontrol show partition $p | grep -o "TRESBilling.*\|TotalNodes=[0-9]*"
-    done; exit 7' >out 2>err || code=$?
+    sort "$BED"/host.* >hosts; exit 7' >out 2>err || code=$?
 if grep SKIP out; then
     exit
 fi
-test "$(head -n 8 out | sort -u)" = 2
-ok 'eight nodes, each with a /tmp and a /dev/shm of its own'
-printf '%s\n' 'fast1 10.77.0.11' 'fast2 10.77.0.12' 'fast3 10.77.0.13' \
+test "$(sort -u out)" = 2
+consists hosts 'fast1 10.77.0.11' 'fast2 10.77.0.12' 'fast3 10.77.0.13' \
     'fast4 10.77.0.14' 'slow1 10.77.0.15' 'slow2 10.77.0.16' \
-    'slow3 10.77.0.17' 'slow4 10.77.0.18' | diff - hosts >>out
-ok 'with a name and an address of its own'
-test "$(cat controller)" = "ether $(cat seen)"
-ok 'they know the controller by the address that it has'
-test "$(tail -n 4 out | xargs)" = "$(echo \
-    TotalNodes=4 TRESBillingWeights=CPU=8.0 \
-    TotalNodes=4 TRESBillingWeights=CPU=3.0)"
-ok 'in two partitions of different charge'
+    'slow3 10.77.0.17' 'slow4 10.77.0.18'
+ok 'eight nodes, each with a name, an address, a /tmp and a /dev/shm of its own'
 
 gone() {
     nobody_left && ! [ -e "$(cat bed)" ]
@@ -39,9 +25,8 @@ gone() {
 gone
 expect 1 ip link show bats >out 2>&1
 [ ! -e /dev/shm/mine.$$ ]
-ok 'it leaves nothing'
 test $code -eq 7
-ok 'it ends with the exit code of the command'
+ok 'it leaves nothing, and ends with the exit code of the command'
 
 # start: a testbed in the background, until it has written bed.
 start() {

@@ -81,14 +81,6 @@ believe 9 10 2
 grep -q '^from 2 earlier bags: 9s, .* on slow' out
 head -n 1 where | grep -qx slow
 ok 'the first jobs are of the partition that the history says is worth it'
-# mark WORDS: of jobs that are asked for with these words of --sbatch.
-mark() {
-    dry bag $jobs --sbatch "$1" && grep -o -m 1 'comment=[^ ]*' out
-}
-test "$(mark '-s -c 1')" = "$(mark '-s -c 1')"
-test "$(mark '-s -c 1')" != "$(mark '-s -c1')"
-ok 'jobs that ask for something else have another mark'
-
 # buys BAG N OPTION...: all N tasks are done by jobs that are bought for it.
 buys() {
     rm -f ran.$1
