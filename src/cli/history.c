@@ -224,9 +224,6 @@ static void compare(struct bats_history *h)
         if (bag->room > 0 && h->resume == BATS_RECORD_RESUME && past.skipped)
             h->state[task] = BATS_TASK_LEFT_OUT; /* it was withdrawn */
         h->attempts[task] = past.attempts;
-        if (h->state[task] == BATS_TASK_DONE ||
-            h->state[task] == BATS_TASK_FAILED)
-            h->was[task] = past.match == BATS_RECORD_MOVED ? past.was : task;
         h->failures[task] = past.failures;
         h->losses[task] = past.losses;
         h->yields[task] = past.yields;
@@ -298,9 +295,7 @@ static int remove_halves(const struct bats_history *h, struct bats_error *err)
 static void make_lists(struct bats_history *h)
 {
     size_t n = bats_bagfile_room(h->bag);
-    h->was = bats_have(calloc(n, 2 * sizeof *h->was + 7));
-    memset(h->was, 0xff, n * sizeof *h->was);
-    h->attempts = h->was + n;
+    h->attempts = bats_have(calloc(n, sizeof *h->attempts + 7));
     h->state = (uint8_t *)(h->attempts + n);
     h->failures = h->state + n;
     h->losses = h->failures + n;
@@ -362,7 +357,7 @@ int bats_history_close(struct bats_history *h, struct bats_error *err)
     free(h->path);
     free(h->killed_run);
     free(h->begun);
-    free(h->was);
+    free(h->attempts);
     *h = (struct bats_history){.record = NULL};
     return rc;
 }

@@ -21,10 +21,8 @@ struct bats_history {
     struct bats_bagfile *bag;
     struct bats_record *record; /* NULL: no record */
     char *path;                 /* of the record */
-    uint32_t *was; /* per task that keeps its result, its index in the last
-                    * session; else UINT32_MAX. The other lists are in the same
-                    * block: */
-    uint32_t *attempts; /* per task: executions so far */
+    uint32_t *attempts; /* per task: executions so far; the other lists are in
+                         * the same block */
     uint8_t *state;     /* per task, for bats_sched_earlier, */
     uint8_t *failures, *losses, *yields; /* likewise */
     uint8_t *memory_more, *time_more;    /* likewise */

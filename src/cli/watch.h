@@ -56,7 +56,7 @@ struct bats_watch {
 };
 
 /* All pointers must live as long; `learner` is set later. If the run resumes
- * an earlier one, call bats_joblog_continue. The program ends if the joblog
+ * an earlier one, its lines stay until bats_joblog_begin. The program ends if the joblog
  * cannot be written, but *watch, which is all zero before, may be released. */
 void bats_watch_init(struct bats_watch *watch, const struct bats_settings *set,
                      struct bats_request *request);

@@ -35,20 +35,25 @@ static int open_file(const char *path, const char *mode,
     return 0;
 }
 
-/* "a": lines of earlier sessions may have to be kept */
+/* "a": the lines stay until it begins */
 int bats_joblog_create(const char *path, struct bats_joblog **log,
                        struct bats_error *err)
 {
     return open_file(path, "ae", log, err);
 }
 
-static void begin(struct bats_joblog *log)
+void bats_joblog_begin(struct bats_joblog *log)
 {
     int file = fileno(log->file);
     if (log->file != stdout && ftruncate(file, 0) != 0)
         (void)lseek(file, 0, SEEK_SET); /* a device */
     fputs(head, log->file);
     fflush(log->file);
+}
+
+bool bats_joblog_is_file(const struct bats_joblog *log)
+{
+    return log->file != stdout;
 }
 
 int bats_joblog_open(const char *path, struct bats_joblog **log,
@@ -66,93 +71,6 @@ int bats_joblog_open(const char *path, struct bats_joblog **log,
             err, "%s: this is not a joblog; it is left unchanged", path);
     }
     return 0;
-}
-
-/* ---- the lines of earlier sessions ---- */
-
-struct kept {
-    uint32_t *now; /* by former index: current index; UINT32_MAX: none */
-    uint64_t n_was;
-    int64_t *last; /* by index: offset of its last line; -1: none */
-};
-
-static bool find_places(struct kept *k, const uint32_t *was, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (was[i] != UINT32_MAX && was[i] >= k->n_was)
-            k->n_was = (uint64_t)was[i] + 1;
-    k->now = malloc((size_t)k->n_was * sizeof *k->now + 1);
-    k->last = malloc(n * sizeof *k->last + 1);
-    if (k->now == NULL || k->last == NULL)
-        return false;
-    memset(k->now, 0xff, (size_t)k->n_was * sizeof *k->now);
-    memset(k->last, 0xff, n * sizeof *k->last);
-    for (uint32_t i = 0; i < n; i++)
-        if (was[i] != UINT32_MAX)
-            k->now[was[i]] = i;
-    return true;
-}
-
-/* Goes through the complete lines of `from`. If `to` is NULL, finds the last
- * line of each task; else copies those lines. */
-static bool pass(struct kept *k, FILE *from, FILE *to)
-{
-    char *line = NULL;
-    size_t size = 0;
-    int64_t at = 0;
-    ssize_t n;
-    rewind(from);
-    for (; (n = getline(&line, &size, from)) > 0; at += n) {
-        char *rest;
-        uint64_t seq = strtoull(line, &rest, 10);
-        if (line[n - 1] != '\n' || *rest != '\t' || seq == 0 ||
-            seq > k->n_was || k->now[seq - 1] == UINT32_MAX)
-            continue;
-        uint32_t task = k->now[seq - 1];
-        if (to == NULL)
-            k->last[task] = at;
-        else if (k->last[task] == at)
-            fprintf(to, "%" PRIu64 "%s", (uint64_t)task + 1, rest);
-    }
-    free(line);
-    return !ferror(from) && (to == NULL || fflush(to) == 0);
-}
-
-static int replace(struct bats_joblog *log, struct kept *k, const char *made,
-                   struct bats_error *err)
-{
-    FILE *to = fopen(made, "we");
-    if (to != NULL && fputs(head, to) >= 0 && pass(k, log->file, NULL) &&
-        pass(k, log->file, to) && rename(made, log->path) == 0) {
-        fclose(log->file);
-        log->file = to;
-        return 0;
-    }
-    bats_error_set(err, BATS_ESYS, "%s: %s", made, strerror(errno));
-    if (to != NULL) {
-        fclose(to);
-        unlink(made);
-    }
-    return BATS_ESYS;
-}
-
-int bats_joblog_continue(struct bats_joblog *log, const uint32_t *was,
-                         uint32_t n, struct bats_error *err)
-{
-    struct kept k = {0};
-    char *made = NULL;
-    int rc = 0;
-    if (log->file == stdout || was == NULL)
-        begin(log);
-    else if (!find_places(&k, was, n) ||
-             asprintf(&made, "%s.new", log->path) < 0)
-        rc = bats_no_memory(err);
-    else
-        rc = replace(log, &k, made, err);
-    free(k.now);
-    free(k.last);
-    free(made);
-    return rc;
 }
 
 int bats_joblog_write(struct bats_joblog *log,

@@ -12,6 +12,7 @@
 #ifndef BATS_JOBLOG_H
 #define BATS_JOBLOG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bats/error.h"
@@ -31,25 +32,20 @@ struct bats_joblog_entry {
 };
 
 /* Opens the file at `path` ("-": standard output) for a new run: its contents
- * stay until bats_joblog_continue. BATS_EINPUT if it cannot be written. */
+ * stay until bats_joblog_begin. BATS_EINPUT if it cannot be written. */
 int bats_joblog_create(const char *path, struct bats_joblog **log,
                        struct bats_error *err);
 
-/* Opens the file for a resumed run: its lines stay until bats_joblog_continue.
+/* Opens the file for a resumed run: its lines stay until bats_joblog_begin.
  * BATS_EINPUT also if it is not a joblog. */
 int bats_joblog_open(const char *path, struct bats_joblog **log,
                      struct bats_error *err);
 
-/*
- * Call after opening and before the first write. With `was` NULL the log
- * starts afresh. Otherwise, after bats_joblog_open, keeps from earlier
- * sessions the last line of each task that keeps its result, and drops the
- * others. was: for each of the n tasks, its index in the last session, or
- * UINT32_MAX if it has no result; a task that has moved gets its new number.
- * Replaces the file by a new one. BATS_ESYS, BATS_ENOMEM.
- */
-int bats_joblog_continue(struct bats_joblog *log, const uint32_t *was,
-                         uint32_t n, struct bats_error *err);
+/* Empties the file and writes the head. Call before the first write; in a
+ * resumed run, write the lines of earlier results next, unless it is standard
+ * output. */
+void bats_joblog_begin(struct bats_joblog *log);
+bool bats_joblog_is_file(const struct bats_joblog *log);
 
 /* BATS_ESYS if the line could not be written. */
 int bats_joblog_write(struct bats_joblog *log,

@@ -232,6 +232,27 @@ static void prepare(struct opened *o)
     bats_watch_init(&o->watch, set, &o->request);
 }
 
+/* A task that keeps its result also keeps its line. */
+static int log_again(void *context, const struct bats_record_result *r,
+                     struct bats_error *err)
+{
+    const struct opened *o = context;
+    const struct bats_joblog_entry entry = {
+        .task = (uint32_t)r->number - 1,
+        .host = r->host,
+        .start_us = r->start_us,
+        .wall_us = r->wall_us,
+        .stdout_bytes = (uint64_t)r->out_bytes,
+        .exit_status = r->exit_status,
+        .signal = r->signal,
+        .command = r->command,
+    };
+    bool is_kept = r->number >= 1 && r->number <= o->request.bag->n_tasks &&
+                   (o->history.state[entry.task] == BATS_TASK_DONE ||
+                    o->history.state[entry.task] == BATS_TASK_FAILED);
+    return is_kept ? bats_joblog_write(o->watch.joblog, &entry, err) : 0;
+}
+
 /* Called after all checks: only now files of earlier runs are replaced. */
 static int begin(void *context, struct bats_error *err)
 {
@@ -250,9 +271,10 @@ static int begin(void *context, struct bats_error *err)
         rc = bats_refuse(err, "%s: %s", o->set->json_file, strerror(errno));
     if (rc < 0 || o->watch.joblog == NULL)
         return rc;
-    return bats_joblog_continue(
-        o->watch.joblog, bats_history_resumes(o->set) ? o->history.was : NULL,
-        options->bag->n_tasks, err);
+    bats_joblog_begin(o->watch.joblog);
+    return bats_history_resumes(o->set) && bats_joblog_is_file(o->watch.joblog)
+               ? bats_record_results(o->history.record, log_again, o, err)
+               : 0;
 }
 
 static void open_all(struct opened *o)

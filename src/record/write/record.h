@@ -296,6 +296,23 @@ typedef int bats_record_take(void *context, const char *command,
 int bats_record_submitted(struct bats_record *record, bats_record_take *take,
                           void *context, struct bats_error *err);
 
+/* The result of a task, from the last session that ran it. */
+struct bats_record_result {
+    int64_t number; /* of the task, from 1 */
+    const char *host, *command;
+    int64_t start_us, wall_us, out_bytes;
+    int exit_status, signal;
+};
+
+/* Passes on the results of all tasks of the bag, in the order in which they
+ * came, until `take` fails. After the match. */
+typedef int bats_record_take_result(void *context,
+                                    const struct bats_record_result *result,
+                                    struct bats_error *err);
+int bats_record_results(struct bats_record *record,
+                        bats_record_take_result *take, void *context,
+                        struct bats_error *err);
+
 /* The engine is about to handle `event`. */
 int bats_record_event(struct bats_record *record, bats_time now,
                       const struct bats_event *event, struct bats_error *err);

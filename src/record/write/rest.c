@@ -1,5 +1,5 @@
 /* rest: queries of a session on earlier ones: their measurements, their jobs,
- * and the tasks of an open bag. */
+ * their results, and the tasks of an open bag. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +11,7 @@
 BATS_ASSET(seen_sql, "record/write/seen.sql");
 BATS_ASSET(of_job_sql, "record/write/of_job.sql");
 BATS_ASSET(purchase_sql, "record/write/purchase.sql");
+BATS_ASSET(results_sql, "record/write/results.sql");
 
 #define SEEN_MAX 64 /* most runtimes per cluster */
 
@@ -124,4 +125,32 @@ int bats_record_submitted(struct bats_record *r, bats_record_take *taker,
                         " LEFT JOIN submission s ON s.task = t.id"
                         " WHERE NOT n.removed ORDER BY n.number",
                         take, &to, err, NULL, 0);
+}
+
+/* ---- results ---- */
+
+struct results {
+    bats_record_take_result *take;
+    void *context;
+};
+
+static int take_result(void *context, sqlite3_stmt *s, struct bats_error *err)
+{
+#define C(member) BATS_COLUMN(struct bats_record_result, member)
+    static const struct bats_db_column columns[] = {
+        C(number),      C(host),   C(start_us), C(wall_us), C(out_bytes),
+        C(exit_status), C(signal), C(command),  {0}};
+#undef C
+    const struct results *to = context;
+    struct bats_record_result result;
+    int rc = bats_db_fill(s, columns, &result, NULL, err);
+    return rc < 0 ? rc : to->take(to->context, &result, err);
+}
+
+int bats_record_results(struct bats_record *r, bats_record_take_result *take,
+                        void *context, struct bats_error *err)
+{
+    struct results to = {take, context};
+    return bats_db_each(&r->db, results_sql.begin, take_result, &to, err, NULL,
+                        0);
 }
