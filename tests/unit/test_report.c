@@ -84,7 +84,7 @@ static void look_for(const struct bats_report *report, const char *words,
     free(text);
 }
 
-static void assert_says(const struct bats_report *report, const char *words)
+static void assert_has(const struct bats_report *report, const char *words)
 {
     look_for(report, words, true);
 }
@@ -187,21 +187,21 @@ TEST(exhausted_budget_says_what_the_rest_costs)
     r.snapshot.status.failed = 1;
     r.snapshot.status.pending = 19;
     r.snapshot.status.rest_cost = 15 * BATS_UNIT;
-    assert_says(&r, "budget exhausted: 80 of 100 tasks done, 1 failed, 19 "
+    assert_has(&r, "budget exhausted: 80 of 100 tasks done, 1 failed, 19 "
                     "left, in 4h32m\n");
     /* 92.5 + 15 = 107.5, to whole units 108 */
-    assert_says(&r, "left       19 tasks, which would cost about 15 SU; for "
+    assert_has(&r, "left       19 tasks, which would cost about 15 SU; for "
                     "the whole bag, run again\n"
                     "           with --budget 108\n");
     r.recorded = true;
-    assert_says(&r, "for the whole bag, run again\n"
+    assert_has(&r, "for the whole bag, run again\n"
                     "           with --resume --budget 108\n");
     r.recorded = false; /* little is missing: 0.5 + 0.0296 = 0.5296 */
     r.snapshot.status.charged = BATS_UNIT / 2;
     r.snapshot.status.rest_cost = 29600;
-    assert_says(&r, " --budget 0.53\n");
+    assert_has(&r, " --budget 0.53\n");
     r.snapshot.status.rest_cost = -1;
-    assert_says(&r, "not known");
+    assert_has(&r, "not known");
 }
 
 TEST(other_ends_are_named)
@@ -211,12 +211,12 @@ TEST(other_ends_are_named)
     r.snapshot.status.done = 99;
     r.snapshot.status.pending = 1;
     r.signal = 2;
-    assert_says(&r, "stopped by SIGINT: 99 of 100 tasks done, 1 left, in");
+    assert_has(&r, "stopped by SIGINT: 99 of 100 tasks done, 1 left, in");
     r.signal = 0;
     r.snapshot.status.finish = BATS_FINISH_NO_MACHINES;
-    assert_says(&r, "no machine is left: 99 of 100 tasks done, 1 left");
+    assert_has(&r, "no machine is left: 99 of 100 tasks done, 1 left");
     r.snapshot.status.budget = BATS_UNLIMITED;
-    assert_says(&r, "charged    92.5 SU (no budget was set)\n");
+    assert_has(&r, "charged    92.5 SU (no budget was set)\n");
 }
 
 /* 30 + 62.5 are of this session. */
@@ -225,11 +225,11 @@ TEST(a_resumed_run_says_what_was_charged_before)
     struct bats_report r = a_report();
     r.snapshot.status.charged = 99 * BATS_UNIT;
     r.snapshot.status.charged_before = 6500000;
-    assert_says(&r, "charged    99 of the budget of 100 SU, 6.5 of it before "
+    assert_has(&r, "charged    99 of the budget of 100 SU, 6.5 of it before "
                     "this session\n");
-    assert_says(&r, "total         3/4               15     92.5    100\n");
+    assert_has(&r, "total         3/4               15     92.5    100\n");
     r.snapshot.status.budget = BATS_UNLIMITED;
-    assert_says(&r, "charged    99 SU, 6.5 of it before this session (no "
+    assert_has(&r, "charged    99 SU, 6.5 of it before this session (no "
                     "budget was set)\n");
 }
 
@@ -241,7 +241,7 @@ TEST(an_allocation_is_charged_for_all_that_it_holds)
     r.snapshot.platform = &p;
     r.snapshot.status.charged = 99 * BATS_UNIT;
     r.snapshot.status.charged_before = 6500000;
-    assert_says(&r, "charged    99 of the budget of 100 SU, 6.5 of it before "
+    assert_has(&r, "charged    99 of the budget of 100 SU, 6.5 of it before "
                     "this run; an allocation\n"
                     "           is billed for all that it holds, until it is "
                     "given back\n");
@@ -267,9 +267,9 @@ TEST(only_windows_are_compared_with_what_is_reserved)
     }
     p.billing = BATS_BILLING_WINDOW;
     r.snapshot.status.charged_before = BATS_UNIT;
-    assert_says(&r, "without\n           rank 0 and earlier sessions\n");
+    assert_has(&r, "without\n           rank 0 and earlier sessions\n");
     r.snapshot.status.charged_before = 0;
-    assert_says(&r,
+    assert_has(&r,
                 "for 5 windows, parked or not; without\n           rank 0\n");
 }
 
@@ -299,8 +299,8 @@ TEST(long_lists_of_decisions_are_cut_in_the_middle)
     }
     r.snapshot.decisions = many;
     r.snapshot.n_decisions = 40;
-    assert_says(&r, "\n     ...  28 more\n     32m  every");
-    assert_says(&r, "\n     39m  every");
+    assert_has(&r, "\n     ...  28 more\n     32m  every");
+    assert_has(&r, "\n     39m  every");
     assert_lacks(&r, "\n      4m  every");
 }
 
@@ -366,7 +366,7 @@ TEST(plans_that_undo_each_other_are_one)
     r.snapshot.n_decisions = 5;
     assert_lacks(&r, "20m  planned again");
     assert_lacks(&r, "30m  planned again");
-    assert_says(&r, "     40m  planned again: slow 2 for 4 windows; 1 machine will");
+    assert_has(&r, "     40m  planned again: slow 2 for 4 windows; 1 machine will");
     r.decisions_told = true;
     assert_lacks(&r, "reconfigurations");
 }
@@ -376,30 +376,30 @@ TEST(the_limit_of_a_schedule_is_no_budget)
     struct bats_report r = a_report();
     r.snapshot.has_promise = true;
     r.settings.budget = BATS_UNLIMITED;
-    assert_says(&r, "charged    92.5 of at most 100 SU with the chosen "
+    assert_has(&r, "charged    92.5 of at most 100 SU with the chosen "
                     "schedule (no budget was set)\n");
     r.settings.budget = 300 * BATS_UNIT;
-    assert_says(&r, "charged    92.5 of at most 100 SU with the chosen "
+    assert_has(&r, "charged    92.5 of at most 100 SU with the chosen "
                     "schedule (the budget is 300\n           SU)\n");
     r.snapshot.status.done = 99;
     r.snapshot.status.pending = 1;
     r.snapshot.status.finish = BATS_FINISH_BUDGET;
-    assert_says(&r,
+    assert_has(&r,
                 "bats-mpi: the chosen schedule may cost no more: 99 of 100 "
                 "tasks done, 1 left");
     r.settings.budget = 100 * BATS_UNIT;
-    assert_says(&r, "bats-mpi: budget exhausted: 99 of 100");
-    assert_says(&r, "charged    92.5 of the budget of 100 SU\n");
+    assert_has(&r, "bats-mpi: budget exhausted: 99 of 100");
+    assert_has(&r, "charged    92.5 of the budget of 100 SU\n");
 }
 
 TEST(a_sample_misses_no_deadline)
 {
     struct bats_report r = a_report();
     r.snapshot.status.deadline = 9 * BATS_HOUR;
-    assert_says(&r, "deadline   9h, kept with 4h28m to spare\n");
+    assert_has(&r, "deadline   9h, kept with 4h28m to spare\n");
     r.snapshot.status.done = 12;
     r.snapshot.status.pending = 88;
-    assert_says(&r, "deadline   9h, missed: tasks are left\n");
+    assert_has(&r, "deadline   9h, missed: tasks are left\n");
     r.snapshot.status.finish = BATS_FINISH_SAMPLED;
     assert_lacks(&r, "deadline");
 }
@@ -559,14 +559,14 @@ TEST(promise_is_held_against_what_it_came_to)
                      .high = 3 * (double)BATS_HOUR}};
     r.snapshot.sampled_at = 2 * BATS_HOUR;
     r.snapshot.sampled_charged = 40 * BATS_UNIT;
-    assert_says(&r, "promised   cheapest+10%: 50 SU in 2h30m, at most 60 SU "
+    assert_has(&r, "promised   cheapest+10%: 50 SU in 2h30m, at most 60 SU "
                     "in 3h\nactual     52.5 SU in 2h32m\n");
     has(&r, "promise.schedule", "\"cheapest+10%\"");
     has(&r, "promise.actual_cost", "\"52.5\"");
     has(&r, "promise.actual_makespan_s", "9120.0");
     /* Its upper bound would rest on no more than one task. */
     r.snapshot.promise.is_bounded = false;
-    assert_says(&r, "promised   cheapest+10%: 50 SU in 2h30m\nactual ");
+    assert_has(&r, "promised   cheapest+10%: 50 SU in 2h30m\nactual ");
     has(&r, "promise.cost_high", "null");
     has(&r, "promise.makespan_high_s", "null");
 }
@@ -580,10 +580,10 @@ TEST(what_is_guessed_is_marked)
     r.snapshot.cluster[0].done = 0;
     r.snapshot.cluster[0].failed = 40;
     r.snapshot.cluster[0].is_guess = true;
-    assert_says(&r, "   ~15m   ~1.00 ");
-    assert_says(&r, "15     92.5    100\n"); /* failed tasks count, too */
-    assert_says(&r, "  3m45s    0.96 ");
-    assert_says(&r, "\n~ is a guess: ");
+    assert_has(&r, "   ~15m   ~1.00 ");
+    assert_has(&r, "15     92.5    100\n"); /* failed tasks count, too */
+    assert_has(&r, "  3m45s    0.96 ");
+    assert_has(&r, "\n~ is a guess: ");
     guess.is_guess = true;
     assert_non_null(
         strstr(bats_words_decision(text, sizeof text, &platform, &guess),
