@@ -245,10 +245,10 @@ static void check(const struct bill *bill)
     snprintf(ledger, sizeof ledger, "%lld %lld",
              (long long)bill->books.cluster[0].charged,
              (long long)bill->books.cluster[0].windows);
-    assert_string_equal(ask(PATH, "SELECT coalesce(sum(amount), 0), count(*) "
-                                  "FROM charge WHERE session = "
-                                  "(SELECT max(id) FROM session)"),
-                        ledger);
+    expect_rows("SELECT coalesce(sum(amount), 0), count(*) "
+                "FROM charge WHERE session = "
+                "(SELECT max(id) FROM session)",
+                ledger);
 }
 
 /* One session that meets the failure, and one that does not. Returns whether
@@ -270,7 +270,7 @@ static bool meet(uint64_t fail, bool for_good, bool is_full)
     assert_true(second.began);
     assert_int_equal(second.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(second.books.status.done, N_TASKS);
-    assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
+    expect_rows("PRAGMA integrity_check", "ok");
     assert_int_equal(atoll(ask(PATH, "SELECT sum(amount) FROM charge")),
                      second.books.status.charged);
     return met;

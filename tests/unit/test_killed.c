@@ -190,10 +190,9 @@ TEST(window_that_was_held_by_the_second_is_charged)
     assert_int_equal(l.n_run, 0);
     kill_it(&l);
     assert_int_equal(charged(&l), 6 * UNIT);
-    assert_string_equal(ask(PATH,
-                            "SELECT count(*) FROM happened WHERE sentence "
-                            "LIKE '%open when the run was killed%'"),
-                        "2");
+    expect_rows("SELECT count(*) FROM happened WHERE sentence "
+                "LIKE '%open when the run was killed%'",
+                "2");
     verify(3);
 }
 

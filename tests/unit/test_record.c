@@ -42,49 +42,40 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
     assert_ok(bats_record_finish(r, 99, BATS_FINISH_BUDGET, 0, 4, &err));
     close_record(r);
 
-    assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
-    assert_string_equal(
-        ask(PATH, "SELECT id, run_id, bag, version, policy, seed, budget, "
-                  "window_us, time_scale, currency, resume, started_us, "
-                  "n_tasks, ended_us, finish, signal, exit_code FROM session"),
-        "1 run bag.txt 9.9 bats 42 600000000 3600000000 60.0 SU new "
-        "1700000000000000 4 99 budget 0 4");
-    assert_string_equal(
-        ask(PATH, "SELECT json_extract(options, '$.run'), "
-                  "json_extract(options, '$.engine.retries') FROM session"),
-        "{\"given\":{\"retries\":\"2\"}} 0");
-    assert_string_equal(ask(PATH, "SELECT * FROM cluster"),
-                        "1 0 slow 3000000 4 1.0 1 1 fast 8000000 - 1.0");
-    assert_string_equal(
-        ask(PATH, "SELECT name, host, slots FROM machine ORDER BY id"),
-        "fast-1 f1 1 slow-1 s1 2 fast-2 f2 1");
-    assert_string_equal(ask(PATH, "SELECT * FROM happened"),
-                        "1 1 1 joined 2 - - - 2 1 1 acquire 2 - - - "
-                        "11 1 30 notice 1 - - It's odd.");
-    assert_string_equal(ask(PATH, "SELECT * FROM execution WHERE task = 4"),
-                        "7 1 4 1 0 2 0 - 6 10 2000010 2000000 "
-                        "1700000000000010 2000003 1000 500 1234 0 0 0 - 7 2 "
-                        "3 100 191");
-    assert_string_equal(
-        ask(PATH, "SELECT task, state, executions, attempts, session, machine,"
-                  " cluster, host, exit_status, wall_us, cpu_us, cost"
-                  " FROM task_now WHERE task = 1 OR task = 4 ORDER BY task"),
-        "1 2 1 1 1 1 slow s1 7 2000000 1500 50000.0 "
-        "4 1 1 1 1 2 fast f2 0 2000003 1500 266667.066666667");
-    assert_string_equal(
-        ask(PATH, "SELECT * FROM decision"),
-        "10 1 5 sampled 1 3 - 589000000 2 [1,2] more results 4 "
-        "25200000000 99000000 1");
-    assert_string_equal(ask(PATH, "SELECT * FROM cost_by_cluster"),
-                        "fast 1 1 8.0 slow 1 2 6.0");
-    assert_string_equal(
-        ask(PATH, "SELECT number, state FROM tasks ORDER BY number"),
-        "1 failed 2 pending 3 pending 4 done");
-    assert_string_equal(ask(PATH, "SELECT * FROM failed_tasks"),
-                        "1 7 0 s1 1 2.0 1 task 0");
-    assert_string_equal(ask(PATH, "SELECT number FROM slowest_tasks"), "4 1");
-    assert_string_equal(ask(PATH, "SELECT * FROM progress"),
-                        "4 1 1 0 2 14.0 600.0 1 budget");
+    expect_rows("PRAGMA integrity_check", "ok");
+    expect_rows("SELECT id, run_id, bag, version, policy, seed, budget, "
+                "window_us, time_scale, currency, resume, started_us, "
+                "n_tasks, ended_us, finish, signal, exit_code FROM session",
+                "1 run bag.txt 9.9 bats 42 600000000 3600000000 60.0 SU new "
+                "1700000000000000 4 99 budget 0 4");
+    expect_rows("SELECT json_extract(options, '$.run'), "
+                "json_extract(options, '$.engine.retries') FROM session",
+                "{\"given\":{\"retries\":\"2\"}} 0");
+    expect_rows("SELECT * FROM cluster",
+                "1 0 slow 3000000 4 1.0 1 1 fast 8000000 - 1.0");
+    expect_rows("SELECT name, host, slots FROM machine ORDER BY id",
+                "fast-1 f1 1 slow-1 s1 2 fast-2 f2 1");
+    expect_rows("SELECT * FROM happened",
+                "1 1 1 joined 2 - - - 2 1 1 acquire 2 - - - "
+                "11 1 30 notice 1 - - It's odd.");
+    expect_rows("SELECT * FROM execution WHERE task = 4",
+                "7 1 4 1 0 2 0 - 6 10 2000010 2000000 "
+                "1700000000000010 2000003 1000 500 1234 0 0 0 - 7 2 "
+                "3 100 191");
+    expect_rows("SELECT task, state, executions, attempts, session, machine,"
+                " cluster, host, exit_status, wall_us, cpu_us, cost"
+                " FROM task_now WHERE task = 1 OR task = 4 ORDER BY task",
+                "1 2 1 1 1 1 slow s1 7 2000000 1500 50000.0 "
+                "4 1 1 1 1 2 fast f2 0 2000003 1500 266667.066666667");
+    expect_rows("SELECT * FROM decision",
+                "10 1 5 sampled 1 3 - 589000000 2 [1,2] more results 4 "
+                "25200000000 99000000 1");
+    expect_rows("SELECT * FROM cost_by_cluster", "fast 1 1 8.0 slow 1 2 6.0");
+    expect_rows("SELECT number, state FROM tasks ORDER BY number",
+                "1 failed 2 pending 3 pending 4 done");
+    expect_rows("SELECT * FROM failed_tasks", "1 7 0 s1 1 2.0 1 task 0");
+    expect_rows("SELECT number FROM slowest_tasks", "4 1");
+    expect_rows("SELECT * FROM progress", "4 1 1 0 2 14.0 600.0 1 budget");
 }
 
 TEST_IN_DIRECTORY(fnv_1a_has_its_published_value)
@@ -95,9 +86,8 @@ TEST_IN_DIRECTORY(fnv_1a_has_its_published_value)
     begin(r, BATS_UNLIMITED);
     close_record(r);
     /* From the authors' test vectors: 0x85944171f73967e8. */
-    assert_string_equal(ask(PATH, "SELECT printf('%x', hash) FROM task"),
-                        "85944171f73967e8");
-    assert_string_equal(ask(PATH, "SELECT budget FROM session"), "-");
+    expect_rows("SELECT printf('%x', hash) FROM task", "85944171f73967e8");
+    expect_rows("SELECT budget FROM session", "-");
 }
 
 TEST_IN_DIRECTORY(a_closed_record_is_one_plain_file)
@@ -105,7 +95,7 @@ TEST_IN_DIRECTORY(a_closed_record_is_one_plain_file)
     leave_record();
     assert_int_equal(access(PATH "-wal", F_OK), -1);
     assert_int_equal(access(PATH "-shm", F_OK), -1);
-    assert_string_equal(ask(PATH, "PRAGMA journal_mode"), "delete");
+    expect_rows("PRAGMA journal_mode", "delete");
 }
 
 TEST_IN_DIRECTORY(a_record_that_loses_its_name_is_written_again)
@@ -117,9 +107,9 @@ TEST_IN_DIRECTORY(a_record_that_loses_its_name_is_written_again)
     unlink(PATH "-wal");
     run_task(r, 20, 0, 1, 0);
     close_record(r);
-    assert_string_equal(ask(PATH, "SELECT done FROM progress"), "2");
-    assert_string_equal(ask(PATH, "PRAGMA journal_mode"), "delete");
-    assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
+    expect_rows("SELECT done FROM progress", "2");
+    expect_rows("PRAGMA journal_mode", "delete");
+    expect_rows("PRAGMA integrity_check", "ok");
 }
 
 TEST_IN_DIRECTORY(a_record_that_is_replaced_is_written_beside)
@@ -133,7 +123,7 @@ TEST_IN_DIRECTORY(a_record_that_is_replaced_is_written_beside)
     assert_says(bats_record_close(r, &err), BATS_ESYS,
                 "the record of this run is " PATH ".1");
     close_record(other);
-    assert_string_equal(ask(PATH, "SELECT done FROM progress"), "0");
+    expect_rows("SELECT done FROM progress", "0");
     assert_string_equal(ask(PATH ".1", "SELECT done FROM progress"), "1");
 }
 
@@ -203,12 +193,10 @@ TEST_IN_DIRECTORY(resume_knows_results_and_money)
     assert_ok(bats_record_charge(r, 1, 1, 3 * BATS_UNIT, &err));
     close_record(r);
 
-    assert_string_equal(
-        ask(PATH, "SELECT number, state FROM tasks ORDER BY number"),
-        "1 done 2 done 3 pending");
-    assert_string_equal(ask(PATH, "SELECT charged, sessions FROM progress"),
-                        "11.0 2");
-    assert_string_equal(ask(PATH, "SELECT count(*) FROM task"), "3");
+    expect_rows("SELECT number, state FROM tasks ORDER BY number",
+                "1 done 2 done 3 pending");
+    expect_rows("SELECT charged, sessions FROM progress", "11.0 2");
+    expect_rows("SELECT count(*) FROM task", "3");
 }
 
 TEST_IN_DIRECTORY(resume_counts_yields_without_progress_in_a_row)
@@ -279,22 +267,21 @@ TEST_IN_DIRECTORY(a_history_is_read_as_it_was_written)
     }
     close_record(r);
 
-    assert_string_equal(ask(PATH, "SELECT count(*), count(DISTINCT given), "
-                                  "sum(seq - given) FROM execution"),
-                        "1001 1000 1000");
-    assert_string_equal(
-        ask(PATH, "SELECT task, host, hex(host), start_us, wall_us, signal, "
-                  "stream, out_begin FROM execution WHERE seq = 2001"),
-        "- a\"b\\c\nd\xc3\xa9 6122625C630A64C3A9 "
-        "-9223372036854775807 "
-        "9223372036854775807 -7 - -");
-    assert_string_equal(
-        ask(PATH, "SELECT time_us, what, machine, task, value, sentence FROM "
-                  "happened ORDER BY seq"),
+    expect_rows("SELECT count(*), count(DISTINCT given), "
+                "sum(seq - given) FROM execution",
+                "1001 1000 1000");
+    expect_rows("SELECT task, host, hex(host), start_us, wall_us, signal, "
+                "stream, out_begin FROM execution WHERE seq = 2001",
+                "- a\"b\\c\nd\xc3\xa9 6122625C630A64C3A9 "
+                "-9223372036854775807 "
+                "9223372036854775807 -7 - -");
+    expect_rows(
+        "SELECT time_us, what, machine, task, value, sentence FROM "
+        "happened ORDER BY seq",
         "-40 sampled - - - - 41 lost 1 - - - -41 park 2 - - - "
         "-43 skip - 1 - unpaid 44 chosen - - 7 - -44 finished - - - halted");
     /* A task that has its result is not skipped. */
-    assert_string_equal(ask(PATH, "SELECT done, skipped FROM now"), "1000 0");
+    expect_rows("SELECT done, skipped FROM now", "1000 0");
 }
 
 TEST_IN_DIRECTORY(tasks_are_listed_in_linear_time)
@@ -318,12 +305,11 @@ TEST_IN_DIRECTORY(the_others_of_a_task_count_for_nothing)
     assert_ok(bats_record_command(r, 6, &copy, &err));
     run_task(r, 10, 2, 0, 0);
     close_record(r);
-    assert_string_equal(
-        ask(PATH, "SELECT number, state FROM tasks ORDER BY number"),
-        "1 done 2 running");
-    assert_string_equal(ask(PATH, "SELECT task, copy, machine FROM running "
-                                  "ORDER BY seq"),
-                        "1 1 1 2 1 1");
+    expect_rows("SELECT number, state FROM tasks ORDER BY number",
+                "1 done 2 running");
+    expect_rows("SELECT task, copy, machine FROM running "
+                "ORDER BY seq",
+                "1 1 1 2 1 1");
 
     r = open_with_tasks(2);
     begin(r, 600 * BATS_UNIT);
@@ -339,9 +325,8 @@ TEST_IN_DIRECTORY(the_others_of_a_task_count_for_nothing)
     assert_int_equal(past.failures, 0);
     assert_int_equal(past.attempts, 2);
     close_record(r);
-    assert_string_equal(
-        ask(PATH, "SELECT state, attempts FROM tasks ORDER BY number"),
-        "done 1 pending 0");
+    expect_rows("SELECT state, attempts FROM tasks ORDER BY number",
+                "done 1 pending 0");
 }
 
 /* An execution of the task on a machine ends so. */
@@ -431,9 +416,9 @@ TEST_IN_DIRECTORY(ends_of_copies_are_told_apart)
         }
     }
     close_record(r);
-    assert_string_equal(ask(PATH, "SELECT machine, copy, attempt, given_us,"
-                                  " ended_us FROM execution ORDER BY seq"),
-                        "0 0 1 0 5 2 1 2 1 6 0 0 1 0 5 2 1 2 1 6");
+    expect_rows("SELECT machine, copy, attempt, given_us,"
+                " ended_us FROM execution ORDER BY seq",
+                "0 0 1 0 5 2 1 2 1 6 0 0 1 0 5 2 1 2 1 6");
 }
 
 TEST_IN_DIRECTORY(tasks_come_in_order)
@@ -459,13 +444,12 @@ TEST_IN_DIRECTORY(a_task_runs_until_it_ends_or_its_machine_is_lost)
     assert_ok(bats_record_event(r, 6, &lost, &err));
     assert_ok(bats_record_commit(r, &err));
     bats_record_abandon(r);
-    assert_string_equal(ask(PATH, "SELECT task, machine, slot, given_us "
-                                  "FROM running"),
-                        "3 2 0 2");
-    assert_string_equal(ask(PATH, "SELECT state FROM tasks ORDER BY number"),
-                        "pending pending running pending");
-    assert_string_equal(ask(PATH, "SELECT task, outcome FROM execution"),
-                        "1 - 2 6");
+    expect_rows("SELECT task, machine, slot, given_us "
+                "FROM running",
+                "3 2 0 2");
+    expect_rows("SELECT state FROM tasks ORDER BY number",
+                "pending pending running pending");
+    expect_rows("SELECT task, outcome FROM execution", "1 - 2 6");
 }
 
 TEST_IN_DIRECTORY(a_lease_says_when_a_kill_would_cost_more)
@@ -484,8 +468,7 @@ TEST_IN_DIRECTORY(a_lease_says_when_a_kill_would_cost_more)
             assert_ok(bats_record_commit(r, &err));
     }
     close_record(r);
-    assert_string_equal(ask(PATH, "SELECT kind, if_killed FROM lease"),
-                        "second 9 use 9");
+    expect_rows("SELECT kind, if_killed FROM lease", "second 9 use 9");
 }
 
 /* ---- what is refused ---- */
@@ -554,14 +537,14 @@ TEST_IN_DIRECTORY(parameters_are_columns)
     struct bats_record *r = open_sweep(values, 3);
     begin(r, 1);
     close_record(r);
-    assert_string_equal(
-        ask(PATH, "SELECT rate, typeof(rate), hex(p2), hex(p_host), "
-                  "typeof(p_host) FROM tasks ORDER BY number"),
+    expect_rows(
+        "SELECT rate, typeof(rate), hex(p2), hex(p_host), "
+        "typeof(p_host) FROM tasks ORDER BY number",
         "0.1 real 61202262225C0A 303037 text -2000.0 real  EEBFBF text "
         "1. text 7A 30 integer");
-    assert_string_equal(ask(PATH, "SELECT parameters FROM point LIMIT 1"),
-                        "{\"rate\":0.10,\"p2\":\"a \\\"b\\\"\\\\\\u000a\","
-                        "\"host\":\"007\"}");
+    expect_rows("SELECT parameters FROM point LIMIT 1",
+                "{\"rate\":0.10,\"p2\":\"a \\\"b\\\"\\\\\\u000a\","
+                "\"host\":\"007\"}");
 }
 
 TEST_IN_DIRECTORY(tasks_with_the_same_values_are_the_same)
@@ -581,9 +564,9 @@ TEST_IN_DIRECTORY(tasks_with_the_same_values_are_the_same)
     assert_int_equal(bats_record_past(r, 2).state, BATS_RECORD_DONE);
     begin(r, 1);
     close_record(r);
-    assert_string_equal(ask(PATH, "SELECT number, rate, p2 FROM tasks "
-                                  "ORDER BY number"),
-                        "1 1 a 2 1 b 3 2 a");
+    expect_rows("SELECT number, rate, p2 FROM tasks "
+                "ORDER BY number",
+                "1 1 a 2 1 b 3 2 a");
 }
 
 TEST_IN_DIRECTORY(create_refuses_an_earlier_run)

@@ -125,7 +125,7 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
     tell(r, 3, 2, BATS_LEASE_ENDING, 7 * BATS_UNIT);
     assert_ok(bats_record_commit(r, &err));
     bats_record_abandon(r);
-    assert_string_equal(ask(PATH, "SELECT held FROM account"), "24000000");
+    expect_rows("SELECT held FROM account", "24000000");
     r = open_with_tasks(1); /* it was killed, and they stay open */
     assert_ok(bats_record_purchase(r, &known, &err));
     assert_int_equal(known.n_open, N);
@@ -139,23 +139,20 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
     free(known.open);
     close_record(r);
     /* A killed session holds its jobs until another one buys jobs. */
-    assert_string_equal(ask(PATH, "SELECT group_concat(held) FROM account"),
-                        "24000000");
+    expect_rows("SELECT group_concat(held) FROM account", "24000000");
     r = open_with_tasks(1);
     session.options = "{}";
     assert_ok(bats_record_begin(r, &session, &err));
     close_record(r);
-    assert_string_equal(ask(PATH, "SELECT group_concat(held) FROM account"),
-                        "24000000,0");
+    expect_rows("SELECT group_concat(held) FROM account", "24000000,0");
     r = open_with_tasks(1);
     session.options = "{\"jobs_name\":\"x\"}";
     assert_ok(bats_record_begin(r, &session, &err));
     close_record(r);
-    assert_string_equal(ask(PATH, "SELECT group_concat(held) FROM account"),
-                        "0,0,0");
-    assert_string_equal(ask(PATH, "SELECT total(held) || group_concat(state)"
-                                  " FROM lease"),
-                        "0.0killed,ended,killed,killed");
+    expect_rows("SELECT group_concat(held) FROM account", "0,0,0");
+    expect_rows("SELECT total(held) || group_concat(state)"
+                " FROM lease",
+                "0.0killed,ended,killed,killed");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -75,11 +75,11 @@ TEST_IN_DIRECTORY(a_changed_bag_is_told_task_by_task)
     begin(r, 1);
     run_task(r, 10, 0, 1, 9);
     close_record(r);
-    assert_string_equal(ask(PATH, "SELECT number, state, command FROM tasks "
-                                  "ORDER BY id"),
-                        "1 done task 0 2 removed task 1 3 removed task 2 "
-                        "2 failed another");
-    assert_string_equal(ask(PATH, "SELECT tasks FROM progress"), "2");
+    expect_rows("SELECT number, state, command FROM tasks "
+                "ORDER BY id",
+                "1 done task 0 2 removed task 1 3 removed task 2 "
+                "2 failed another");
+    expect_rows("SELECT tasks FROM progress", "2");
 
     /* A task that comes back is found again; the third task is new to the
      * bag. */
@@ -88,10 +88,9 @@ TEST_IN_DIRECTORY(a_changed_bag_is_told_task_by_task)
     assert_string_equal(gone(r), "");
     begin(r, 1);
     close_record(r);
-    assert_string_equal(ask(PATH,
-                            "SELECT number, state FROM tasks WHERE state != "
-                            "'removed' ORDER BY number"),
-                        "1 done 2 done 3 pending");
+    expect_rows("SELECT number, state FROM tasks WHERE state != "
+                "'removed' ORDER BY number",
+                "1 done 2 done 3 pending");
 }
 
 /* Leaves a record of these tasks, of which every second one has failed. */
@@ -124,8 +123,7 @@ TEST_IN_DIRECTORY(rules_of_one_text_are_known_by_what_is_run)
     begin(r, 1);
     run_task(r, 1, 2, 0, 0);
     close_record(r);
-    assert_string_equal(ask(PATH, "SELECT DISTINCT command FROM tasks"),
-                        "make");
+    expect_rows("SELECT DISTINCT command FROM tasks", "make");
     r = open_rules("make; test new", "make; test a");
     assert_string_equal(found(r, 2), "+ >1d");
     bats_record_abandon(r);
@@ -150,9 +148,9 @@ TEST_IN_DIRECTORY(lines_that_come_and_go_leave_the_rest_alone)
     assert_string_equal(found(r, 4), ">4f >3d >2f >1d");
     begin(r, 1);
     close_record(r);
-    assert_string_equal(ask(PATH, "SELECT number, state, command, line FROM "
-                                  "tasks ORDER BY number"),
-                        "1 failed d 1 2 done c 2 3 failed b 3 4 done a 4");
+    expect_rows("SELECT number, state, command, line FROM "
+                "tasks ORDER BY number",
+                "1 failed d 1 2 done c 2 3 failed b 3 4 done a 4");
     /* The record goes on from there: what has moved stands there now. */
     r = OPEN("d", "c", "a", "b");
     assert_string_equal(found(r, 4), "=f =d >4d >3f");

@@ -246,7 +246,7 @@ TEST_IN_DIRECTORY(a_record_keeps_the_first_end_of_each_kind_when_it_is_full)
              "UPDATE stderr SET text = printf('%%*s', %lld, '') WHERE"
              " attempt = 1",
              (long long)BATS_RECORD_LAST_BYTES - 2);
-    assert_string_equal(ask(PATH, full), "");
+    expect_rows(full, "");
     r = open_with_tasks(1);
     begin(r, BATS_UNLIMITED);
     for (uint32_t i = 3; i < 6; i++) /* the second one does not fit */
@@ -258,15 +258,14 @@ TEST_IN_DIRECTORY(a_record_keeps_the_first_end_of_each_kind_when_it_is_full)
     put_last(r, 10 + 2 * MANY, host);
     put_last(r, 11, "h0");
     close_record(r);
-    assert_string_equal(
-        ask(PATH, "SELECT s.text IS NOT NULL, f.attempt FROM stderr s LEFT"
-                  " JOIN stderr f ON f.seq = s.same WHERE s.attempt BETWEEN 2"
-                  " AND 5 OR s.attempt = 11 ORDER BY s.attempt"),
-        "1 - 1 - 0 3 0 3 0 10");
-    assert_string_equal(ask(PATH, "SELECT count(*), sum(text IS NULL AND"
-                                  " same IS NULL) FROM stderr"
-                                  " WHERE attempt >= 10"),
-                        "8202 10");
+    expect_rows("SELECT s.text IS NOT NULL, f.attempt FROM stderr s LEFT"
+                " JOIN stderr f ON f.seq = s.same WHERE s.attempt BETWEEN 2"
+                " AND 5 OR s.attempt = 11 ORDER BY s.attempt",
+                "1 - 1 - 0 3 0 3 0 10");
+    expect_rows("SELECT count(*), sum(text IS NULL AND"
+                " same IS NULL) FROM stderr"
+                " WHERE attempt >= 10",
+                "8202 10");
 }
 
 TEST_MAIN(NULL, NULL)

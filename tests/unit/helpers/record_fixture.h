@@ -47,6 +47,12 @@ static inline const char *ask(const char *path, const char *sql)
     return text;
 }
 
+/* All rows of the record, as text: what `sql` asks. */
+static inline void expect_rows(const char *sql, const char *rows)
+{
+    assert_string_equal(ask(PATH, sql), rows);
+}
+
 /* Opens the record and names the tasks "task 0", "task 1", ... */
 static inline struct bats_record *open_with_tasks(uint32_t n)
 {
