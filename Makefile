@@ -116,7 +116,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	options_table.c options_value.c past.c pools_record.c profiling.c \
 	refused.c request.c verbs.c watch.c) \
 	$(addprefix src/cli/alloc/, \
-	alloc.c earlier.c joining.c settings.c) \
+	alloc.c earlier.c joining.c own.c settings.c) \
 	$(addprefix src/cli/cmd/, \
 	clusters.c export.c frontier.c history.c output.c plan.c record.c \
 	report.c run.c simulate.c sizes.c status.c tasks.c top.c why.c)

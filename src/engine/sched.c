@@ -441,7 +441,9 @@ static int bill(struct state *s, const struct bats_event *ev,
                  : outcome_of_loss(s, ev->machine, err);
     job_bill(s, ev->machine, ev->amount);
     s->clusters[s->machines[ev->machine].cluster].energy_j += ev->energy_j;
-    if (s->run.finish == BATS_FINISH_NOT_YET && !s->run.draining) {
+    if (s->run.finish != BATS_FINISH_NOT_YET) {
+        state_bill(s); /* the run's own job went on until this bill came */
+    } else if (!s->run.draining) {
         slots_rescan(s);
         assign_idle(s);
         configure_refill(s);

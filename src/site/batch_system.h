@@ -264,6 +264,11 @@ struct bats_batch_jobs {
                   struct bats_argv *argv);
     bool (*read_bills)(const char **at, struct bats_job_bill *bill);
 
+    /* The words that start the command for the shell in all tasks of the job
+     * that this process is in but one, which is for the run itself. Returns
+     * their number; `argv` NULL: only that. NULL: there is no way. */
+    uint32_t (*step)(const char *command, struct bats_argv *argv);
+
     /* The most that the waiting job with this number can be billed per hour (<
      * 0: unknown), whether it gets whole nodes, and the rules that apply to
      * it. Waits for the answer. */

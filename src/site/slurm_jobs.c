@@ -265,6 +265,20 @@ static bool read_bills(const char **at, struct bats_job_bill *bill)
     return true;
 }
 
+/* ---- steps ---- */
+
+static uint32_t step(const char *command, struct bats_argv *argv)
+{
+    const char *tasks = getenv("SLURM_NTASKS");
+    unsigned long n = tasks != NULL ? strtoul(tasks, NULL, 10) : 0;
+    if (n < 2)
+        return 0;
+    if (argv != NULL)
+        bats_argv_add(argv, "srun --overlap --ntasks=%lu sh -c %s", n - 1,
+                      command);
+    return (uint32_t)n - 1;
+}
+
 /* ---- options of sbatch ----
  *
  * Refused are options that break what a run relies on: one job for each
@@ -578,5 +592,6 @@ const struct bats_batch_jobs bats_slurm_jobs = {
     .cancel = cancel,
     .bills = bills,
     .read_bills = read_bills,
+    .step = step,
     .price = price,
 };

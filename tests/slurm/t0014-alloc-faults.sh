@@ -143,21 +143,40 @@ ok 'a controller that does not answer is a fault of the system, not of the user'
 
 # ---- in a job of its own ----
 
-tasks own 8 0.5
-own=$(sbatch --parsable -p slow -n1 -o own.out --wrap "bats-mpi alloc own \
-    -p fast --slots 2 --max-jobs 2 --window 20s --poll 1s -b 50 \
-    --host \$(hostname -I)")
+for i in $(seq 24); do
+    echo "hostname >>on.own; until test -e go.own; do sleep 0.1; done; \
+echo $i >>ran.own"
+done >own
+cat >script <<SH
+#!/bin/sh
+run() {
+    exec bats-mpi alloc own -p fast --slots 2 --max-jobs 2 --window 20s --poll 1s \
+        -b 50 --host \$(hostname -I) --silence 5s --grace 1s "\$@"
+}
+run &
+until grep -qs fast on.own && grep -qs slow on.own; do sleep 0.1; done
+kill -KILL \$!
+wait \$!
+touch go.own
+run --resume
+SH
+own=$(sbatch --parsable -p slow -n3 -o own.out script)
 within 120 job_is "$own" 'COMPLETED|FAILED|CANCELLED|TIMEOUT'
 cp own.out err
-ran own 8
-# A charge without a machine is the run's own job: 3 per hour.
-sqlite3 own.bats "SELECT total(amount) FILTER (WHERE machine IS NULL) / 3e6
+ran own 24
+none_left own
+test "$(sqlite3 own.bats "SELECT cluster.name, total(amount) FROM machine
+    JOIN cluster ON cluster.id = cluster AND cluster.session = machine.session
+    LEFT JOIN charge ON charge.machine = machine.id
+    WHERE machine.id = 4")" = 'own|0.0'
+# A charge without a machine is the run's own job: 9 per hour.
+sqlite3 own.bats "SELECT total(amount) FILTER (WHERE machine IS NULL) / 9e6
     * 3600, total(amount) FILTER (WHERE machine IS NOT NULL) FROM charge" |
     awk -F'|' -v held="$(SLURM_TIME_FORMAT=%s squeue -h -t all -j "$own" \
         -O StartTime:20,EndTime:20 | awk '{ print $2 - $1 }')" '{
         print $1, held; exit !($1 > 0 && $1 <= held + 1 && $1 >= held - 3 &&
                                $2 > 0) }' >out
-ok 'the job that the run is in counts, too'
+ok 'a run works on the job that it is in, which is paid, and buys more beside it'
 
 # ---- jobs that cannot join ----
 

@@ -127,7 +127,7 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
     bats_record_abandon(r);
     expect_rows("SELECT held FROM account", "24000000");
     r = open_with_tasks(1); /* it was killed, and they stay open */
-    assert_ok(bats_record_purchase(r, &known, &err));
+    assert_ok(bats_record_purchase(r, "", &known, &err));
     assert_int_equal(known.n_open, N);
     assert_string_equal(known.name, "x");
     assert_int_equal(known.open[0].price, 4 * BATS_UNIT);

@@ -27,9 +27,9 @@ static const struct {
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xf40eb10edf18ca37)},
     [KIND_NOTICE] = {"notice", UINT64_C(0xc16e32ee6674e046)},
     [KIND_SECOND] = {"second", UINT64_C(0x72f5abd4f6baa01e)},
-    [KIND_JOB] = {"job", UINT64_C(0x22a01d4364a615cf)},
+    [KIND_JOB] = {"job", UINT64_C(0x5154cdb9e79aba21)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x8f82ad1721779c45)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x066b437a01d37f0f)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x4fc107f299d375a3)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

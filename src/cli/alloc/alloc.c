@@ -33,6 +33,7 @@ static void find_own_job(struct bats_alloc *a)
     if (own.system != NULL) {
         int64_t held_s = (int64_t)time(NULL) - own.start_s;
         strcpy(a->own, own.job);
+        a->own_end_s = own.end_s;
         a->billing.rate = bats_job_bill(own.rate, 3600);
         a->billing.before = own.start_s > 0 && held_s > 0
                                 ? bats_job_bill(own.rate, held_s)
@@ -238,20 +239,23 @@ struct alike {
     uint32_t first, n, asked; /* so many were asked for before */
 };
 
-static void print_jobs(const struct bats_alloc *a, FILE *out,
-                       struct alike *jobs)
+static void print_jobs(struct bats_alloc *a, FILE *out, struct alike *jobs)
 {
     struct bats_argv argv = {0};
     char *script = NULL;
     struct bats_job_request request = a->requests[jobs->first];
+    bool is_own = jobs->first == a->own_machine;
     if (jobs->n == 0)
         return;
     request.copies = jobs->n;
-    a->system->jobs->submit(&request, &argv, &script);
+    if (is_own)
+        bats_alloc_own_words(a, &argv);
+    else
+        a->system->jobs->submit(&request, &argv, &script);
     print_words(out, &argv);
     if (jobs->asked == 0 && script != NULL)
         fprintf(out, "  with this script:\n%s", script);
-    jobs->asked += jobs->n;
+    jobs->asked += is_own ? 0 : jobs->n;
     jobs->n = 0;
     bats_argv_release(&argv);
     free(script);
@@ -288,13 +292,14 @@ static void print_times(FILE *out, const struct bats_alloc *a,
 static void print_clusters(FILE *out, const struct bats_alloc *a)
 {
     const struct bats_platform *p = &a->platform;
+    size_t each = 2 * (size_t)a->set->max_jobs;
     for (size_t i = 0; i < p->n_clusters; i++)
         fprintf(
             out,
             "%s: %g %s per hour and job of %s; %s for a window, %s "
             "held until it is billed\n",
             a->partitions[i], a->rate[i], p->currency,
-            bats_words_count(p->machines[0].slots, "slot").s,
+            bats_words_count(p->machines[i * each].slots, "slot").s,
             bats_words_money(p->clusters[i].charge, p->currency).s,
             bats_words_money(bats_alloc_price(a, i, p->window, 0), p->currency)
                 .s);
@@ -367,8 +372,12 @@ uint32_t bats_alloc_abandon(struct bats_alloc *a)
     uint32_t left = 0;
     for (uint32_t i = 0; i < a->platform.n_machines; i++)
         bats_queue_cancel(a->queue, i, 0);
-    while (bats_queue_count(a->queue) > 0 && now_us < end_us) {
+    bats_alloc_end_own(a, 0);
+    while ((bats_queue_count(a->queue) > 0 || a->own_runs) &&
+           now_us < end_us) {
         int64_t due_us = now_us + 100000;
+        if (bats_alloc_own_ended(a, now_us, &due_us))
+            a->lanes[a->own_machine].asked = false;
         if (bats_queue_turn(a->queue, now_us, &due_us, &err) < 0)
             break;
         while (bats_queue_next(a->queue, &news))

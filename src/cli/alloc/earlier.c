@@ -252,10 +252,14 @@ void bats_alloc_find_earlier(struct bats_alloc *a)
     snprintf(a->tag, sizeof a->tag, "1");
     if (options->record == NULL)
         return;
-    bats_must(bats_record_purchase(options->record, &e.known, &bats_why));
+    bats_must(
+        bats_record_purchase(options->record, a->own, &e.known, &bats_why));
     snprintf(a->tag, sizeof a->tag, "%lu", (unsigned long)e.known.session);
     if (options->resume != BATS_RECORD_NOT && e.known.name[0] != '\0') {
         snprintf(a->name, sizeof a->name, "%s", e.known.name);
+        /* of the whole time of this job a part has been charged */
+        before -= e.known.of_job;
+        e.known.charged -= e.known.of_job;
         do { /* bills of the past leave less money for jobs to take over */
             uncharged = settle(a, &e, room(a), &held);
             a->billing.before = before + uncharged;

@@ -52,7 +52,16 @@ static int give_platform(void *context, struct bats_platform *platform,
 static bool expects(void *context)
 {
     const struct bats_alloc *a = context;
-    return bats_queue_count(a->queue) > 0;
+    return bats_queue_count(a->queue) > 0 || a->own_runs;
+}
+
+/* Ends the machine's job, unless it ends by itself within `grace_us`. */
+static void cancel(struct bats_alloc *a, uint32_t machine, int64_t grace_us)
+{
+    if (machine == a->own_machine)
+        bats_alloc_end_own(a, grace_us);
+    else
+        bats_queue_cancel(a->queue, machine, grace_us);
 }
 
 /* Time from the start of the job until its watchdog began, at most. */
@@ -73,7 +82,9 @@ static int admit(void *context, const struct bats_worker_job *job,
 {
     struct bats_alloc *a = context;
     bool unsure;
-    uint32_t place = bats_queue_find(a->queue, job->number, &unsure);
+    bool is_own = a->own_runs && strcmp(job->number, a->own_id) == 0;
+    uint32_t place = is_own ? a->own_machine
+                            : bats_queue_find(a->queue, job->number, &unsure);
     if (place == BATS_NO_JOB && unsure)
         return 0;
     if (place == BATS_NO_JOB)
@@ -93,7 +104,7 @@ static int admit(void *context, const struct bats_worker_job *job,
         return bats_error_set(why, BATS_ESTATE, "the job was not asked for");
     for (uint32_t k = 0; k < job->n_ranks; k++)
         machine[k] = place;
-    lane->before_us = a->by_lease ? start_of(a, place, job) : 0;
+    lane->before_us = a->by_lease && !is_own ? start_of(a, place, job) : 0;
     *age = job->ranks[0].age_us + lane->before_us;
     lane->joined = lane->had = true;
     lane->paid_us = 0;
@@ -110,8 +121,7 @@ static void parted(void *context, const char *job, enum bats_parted how)
     for (uint32_t i = 0; i < a->platform.n_machines; i++)
         if (a->lanes[i].joined && strcmp(a->lanes[i].job, job) == 0) {
             a->lanes[i].joined = false;
-            bats_queue_cancel(a->queue, i,
-                              how == BATS_PARTED_BYE ? BYE_US : 0);
+            cancel(a, i, how == BATS_PARTED_BYE ? BYE_US : 0);
         }
 }
 
@@ -126,13 +136,16 @@ static void commanded(void *context, const struct bats_command *command)
     if (command->type == BATS_COMMAND_ACQUIRE) {
         *lane = (struct lane){.asked = true};
         bats_alloc_ask(a, command->machine, command->time);
-        bats_queue_submit(a->queue, command->machine);
+        if (command->machine == a->own_machine)
+            bats_alloc_start_own(a);
+        else
+            bats_queue_submit(a->queue, command->machine);
     } else if (lane->asked && !lane->leaves) {
         lane->leaves = true;
         lane->leave_by_us =
             bats_now_us(CLOCK_MONOTONIC) + a->set->grace + LEAVE_US;
         if (!lane->had)
-            bats_queue_cancel(a->queue, command->machine, 0);
+            cancel(a, command->machine, 0);
     }
 }
 
@@ -331,7 +344,7 @@ static void tell_lease(struct bats_alloc *a, uint32_t place)
 {
     struct lane *lane = &a->lanes[place];
     int64_t paid_us = bats_sched_paid_age(bats_joined_sched(a->joined), place);
-    if (!lane->joined || paid_us == lane->paid_us)
+    if (!lane->joined || paid_us == lane->paid_us || place == a->own_machine)
         return;
     lane->paid_us = paid_us;
     bats_joined_lease(a->joined, lane->job, paid_us - lane->before_us);
@@ -388,6 +401,19 @@ static void say_why(struct bats_alloc *a)
          w.reason);
 }
 
+/* What the queue would tell of its worker, which costs nothing. */
+static int look_at_own(struct bats_alloc *a, struct bats_error *err)
+{
+    struct bats_queue_news news = {.type = BATS_QUEUE_ENDED,
+                                   .place = a->own_machine};
+    if (!bats_alloc_own_ended(a, a->now_us, &a->due_us))
+        return 0;
+    strcpy(news.id, a->own_id);
+    int rc = take_news(a, &news, err);
+    news.type = BATS_QUEUE_BILLED;
+    return rc < 0 ? rc : take_news(a, &news, err);
+}
+
 static int step(void *context, struct bats_joined *joined, int64_t *due_us,
                 struct bats_error *err)
 {
@@ -403,6 +429,8 @@ static int step(void *context, struct bats_joined *joined, int64_t *due_us,
     a->due_us = *due_us;
     while (rc == 0 && bats_queue_next(a->queue, &news))
         rc = take_news(a, &news, err);
+    if (rc == 0)
+        rc = look_at_own(a, err);
     for (uint32_t i = 0; rc == 0 && i < a->platform.n_machines; i++) {
         check_return(a, i);
         tell_lease(a, i);

@@ -407,20 +407,24 @@ void bats_alloc_make_machines(struct bats_alloc *a)
 {
     struct bats_platform *p = &a->platform;
     uint32_t each = 2 * (uint32_t)a->set->max_jobs;
-    size_t n = p->n_clusters * each;
+    uint32_t own = bats_alloc_own_slots(a) > 0;
+    size_t n_bought = p->n_clusters * each, n = n_bought + own;
     p->machines = bats_have(calloc(n, sizeof *p->machines));
     a->requests = bats_have(calloc(n, sizeof *a->requests));
     a->lanes = bats_have(calloc(n, sizeof *a->lanes));
     a->asked = bats_have(calloc(n, sizeof *a->asked));
     a->age = bats_have(calloc(n, sizeof *a->age));
     a->taken = bats_have(calloc(n, sizeof *a->taken));
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n_bought; i++) {
         uint32_t cluster = i / each;
         a->requests[i] = request_of(a, cluster);
         p->machines[i] = (struct bats_machine_spec){
             .cluster = cluster, .slots = a->set->nodes * a->set->slots};
     }
-    p->n_machines = (uint32_t)n;
+    p->n_machines = (uint32_t)n_bought;
+    a->own_machine = BATS_NO_JOB;
+    if (own)
+        bats_alloc_add_own(a);
 }
 
 void bats_alloc_read(struct bats_alloc *a, const char *record)

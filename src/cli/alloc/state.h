@@ -3,8 +3,9 @@
  *
  * Layer: cli, private to src/cli/alloc. settings.c turns options into machines
  * and prices, earlier.c finds the jobs of an earlier session, joining.c is the
- * job side of run/joining.h during the run, alloc.c puts them together. Outside
- * of joining.c an error ends the program.
+ * job side of run/joining.h during the run, own.c the cores of the job that the
+ * run is in, alloc.c puts them together. Outside of joining.c an error ends the
+ * program.
  */
 #ifndef BATS_ALLOC_STATE_H
 #define BATS_ALLOC_STATE_H
@@ -13,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "cli/alloc/alloc.h"
 #include "site/batch_system.h"
@@ -84,6 +86,13 @@ struct bats_alloc {
     char shape[BATS_CLUSTERS_MAX][20]; /* digests of the request for a job of
                                         * one window */
     char own[BATS_ALLOCATION_NAME];    /* the job that the run is in, or "" */
+    uint32_t own_machine;     /* the machine that its cores are; BATS_NO_JOB */
+    char own_id[BATS_JOB_ID]; /* the number of its worker, */
+    uint32_t own_steps;       /* how many have been started */
+    bool own_runs;            /* the last one has, and not ended; */
+    pid_t own_pid;            /* < 0: it could not be */
+    int64_t own_by_us;        /* when to end it */
+    int64_t own_end_s;        /* of the job; 0: unknown */
     char quality[BATS_JOB_ID]; /* class of service of the jobs; "": none */
     bool by_account;           /* the budget is the rest of the account */
     bats_time *asked; /* by machine: work time of a job to take over, or 0, */
@@ -120,6 +129,26 @@ void bats_alloc_ask(struct bats_alloc *a, uint32_t machine, bats_time time);
  * `age`. */
 bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
                             bats_time time, bats_time age);
+
+/* ---- own.c ---- */
+
+/* How many tasks of its own job may work for the run. */
+uint32_t bats_alloc_own_slots(const struct bats_alloc *a);
+
+/* Makes them the last cluster, and its machine; there is room for both. */
+void bats_alloc_add_own(struct bats_alloc *a);
+
+/* The words that start its worker. */
+void bats_alloc_own_words(struct bats_alloc *a, struct bats_argv *argv);
+
+void bats_alloc_start_own(struct bats_alloc *a);
+
+/* Ends the worker, unless it ends by itself within `grace_us`. */
+void bats_alloc_end_own(struct bats_alloc *a, int64_t grace_us);
+
+/* True once it has ended. Lowers *due_us to the next look. */
+bool bats_alloc_own_ended(struct bats_alloc *a, int64_t now_us,
+                          int64_t *due_us);
 
 /* ---- earlier.c ---- */
 

@@ -187,7 +187,8 @@ bool width_pays_job(const struct state *s, size_t cluster)
 bool width_pays_task(const struct state *s, uint32_t id)
 {
     size_t cluster = s->machines[id].cluster;
-    if (!is_limited(s) || cluster_mean(&s->clusters[cluster]) == 0)
+    if (!is_limited(s) || cluster_mean(&s->clusters[cluster]) == 0 ||
+        cluster_rate(s, cluster) == 0)
         return true;
     double time = larger(time_of(s, id), time_of_next(s, cluster));
     double more = (time - time_left(s, id)) * cluster_rate(s, cluster);

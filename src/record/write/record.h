@@ -128,13 +128,14 @@ struct bats_record_purchase {
     uint32_t session;   /* number of the next session */
     char name[64];      /* name of all these jobs */
     bats_money charged; /* all charges of sessions that bought jobs */
+    bats_money of_job;  /* those for the job `job` around them */
     char own[256];      /* jobs in which these sessions ran, "12,17" */
     int64_t last_us;    /* real time of the last event */
     struct bats_record_job_open *open; /* of the last session, including those
                                           it took over */
     size_t n_open;
 };
-int bats_record_purchase(struct bats_record *record,
+int bats_record_purchase(struct bats_record *record, const char *job,
                          struct bats_record_purchase *known,
                          struct bats_error *err);
 

@@ -70,22 +70,22 @@ static const char open_sql[] =
     "  AND state NOT IN ('ended', 'killed') AND session = (SELECT max(id)"
     "    FROM session WHERE jobs_name NOT NULL) ORDER BY machine, id";
 
-int bats_record_purchase(struct bats_record *record,
+int bats_record_purchase(struct bats_record *record, const char *job,
                          struct bats_record_purchase *known,
                          struct bats_error *err)
 {
 #define C(member) BATS_COLUMN(struct bats_record_purchase, member)
 #define J(member) BATS_COLUMN(struct bats_record_job_open, member)
     static const struct bats_db_column columns[] = {C(session), C(name),
-                                                    C(charged), C(own),
-                                                    C(last_us), {0}},
+                                                    C(charged), C(of_job),
+                                                    C(own), C(last_us), {0}},
                                        open_columns[] = {
                                            J(machine), J(mark), J(price), {0}};
 #undef C
 #undef J
     *known = (struct bats_record_purchase){.session = 1};
     int rc = bats_db_get(&record->db, purchase_sql.begin, columns, known, err,
-                         NULL, 0);
+                         BATS_VALUES(BATS_T(job)));
     return rc < 0 ? rc
                   : bats_db_list(&record->db, open_sql, open_columns,
                                  sizeof *known->open, &known->open,
