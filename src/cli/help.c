@@ -55,13 +55,17 @@ static char *section(const char *name)
     return copy(at, strstr(at, "\n="));
 }
 
-/* The synopsis of a verb in verbs.txt, or what the verb does, as one line. */
-static const char *text_of(enum bats_verb verb, bool is_synopsis)
+/* What verbs.txt says of a verb, in paragraphs: a phrase, how it is called, and
+ * what it does, as one line. */
+enum part { PURPOSE, SYNOPSIS, DESCRIPTION };
+
+static const char *text_of(enum bats_verb verb, enum part part)
 {
     const char *at = find(bats_verbs[verb].name);
-    const char *end = strstr(at, "\n\n");
-    return is_synopsis ? copy(at, end)
-                       : one_line(copy(end + 2, strstr(end, "\n=")));
+    for (unsigned i = 0; i < part; i++)
+        at = strstr(at, "\n\n") + 2;
+    return part == DESCRIPTION ? one_line(copy(at, strstr(at, "\n=")))
+                               : copy(at, strstr(at, "\n\n"));
 }
 
 /* The help of an option from options.txt: a phrase without a final stop, valid
@@ -128,7 +132,7 @@ void bats_help_program(FILE *out)
     fputs("\nVerbs:\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
         fprintf(out, "  %-8s  %s\n", bats_verbs[v].name,
-                bats_verbs[v].purpose);
+                text_of((enum bats_verb)v, PURPOSE));
     print_section(out, "Examples");
     print_section(out, "Exit codes");
     fputs("\n'bats-mpi VERB --help' lists the options of a verb.\n", out);
@@ -136,8 +140,8 @@ void bats_help_program(FILE *out)
 
 void bats_help_verb(FILE *out, enum bats_verb verb)
 {
-    fprintf(out, "Usage: %s\n\n", text_of(verb, true));
-    bats_words_wrap(out, text_of(verb, false), 0, 0, WIDTH);
+    fprintf(out, "Usage: %s\n\n", text_of(verb, SYNOPSIS));
+    bats_words_wrap(out, text_of(verb, DESCRIPTION), 0, 0, WIDTH);
     for (int g = 0; g < BATS_GROUPS; g++) {
         bool first = true;
         for (size_t i = 0; i < bats_options_n; i++) {
@@ -217,9 +221,9 @@ void bats_help_man_verb(FILE *out, enum bats_verb verb)
             ".TH BATS\\-MPI\\-%s 1 \"\" \"bats\\-mpi " BATS_VERSION
             "\"\n.SH NAME\nbats\\-mpi\\-%s \\- ",
             v->name, v->name);
-    roff_line(out, "", v->purpose);
-    roff_line(out, ".SH SYNOPSIS\n", text_of(verb, true));
-    roff_line(out, ".SH DESCRIPTION\n", text_of(verb, false));
+    roff_line(out, "", text_of(verb, PURPOSE));
+    roff_line(out, ".SH SYNOPSIS\n", text_of(verb, SYNOPSIS));
+    roff_line(out, ".SH DESCRIPTION\n", text_of(verb, DESCRIPTION));
     fputs(".SH OPTIONS\n", out);
     roff_options(out, verb);
     fputs(".SH SEE ALSO\n.BR bats\\-mpi (1)\n", out);
@@ -234,11 +238,11 @@ void bats_help_man(FILE *out)
           out);
     for (int v = 0; v < BATS_VERBS; v++)
         roff_line(out, v == 0 ? "" : ".br\n",
-                  text_of((enum bats_verb)v, true));
+                  text_of((enum bats_verb)v, SYNOPSIS));
     fputs(".SH DESCRIPTION\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
         roff_line(out, v == 0 ? "" : ".PP\n",
-                  text_of((enum bats_verb)v, false));
+                  text_of((enum bats_verb)v, DESCRIPTION));
     roff_line(out, ".PP\n", section("Money"));
     for (int v = 0; v < BATS_VERBS; v++) {
         fprintf(out, ".SH OPTIONS OF %s\n", bats_verbs[v].name);
@@ -331,7 +335,8 @@ void bats_complete_words(FILE *out, int n, char **words)
                       help_of(&bats_options[i]));
     if (n <= 1 || (n == 2 && strcmp(words[0], "help") == 0))
         for (int v = 0; v < BATS_VERBS; v++)
-            offer(out, begin, "", bats_verbs[v].name, bats_verbs[v].purpose);
+            offer(out, begin, "", bats_verbs[v].name,
+                  text_of((enum bats_verb)v, PURPOSE));
     if (n <= 1) {
         offer(out, begin, "", "help", "the options of a verb");
         offer(out, begin, "--", "help", "all verbs");

@@ -6,49 +6,34 @@
 #include "util/text.h"
 
 /* clang-format off */
-#define ROW(verb, name, min, max, missing, purpose)                           \
-    [BATS_VERB_##verb] = {name, min, max, missing, purpose}
+#define ROW(verb, name, min, max, missing)                                    \
+    [BATS_VERB_##verb] = {name, min, max, missing}
 /* clang-format on */
 
 #define NO_BAG "the bag of tasks is missing"
 #define NO_RECORD "the record of the run is missing"
 
 const struct bats_verb_row bats_verbs[BATS_VERBS] = {
-    ROW(RUN, "run", 1, 1, NO_BAG, "run a bag of tasks within a budget"),
-    ROW(ALLOC, "alloc", 1, 1, NO_BAG,
-        "run a bag on machines that are bought as jobs of their own"),
-    ROW(SAMPLE, "sample", 1, 1, NO_BAG,
-        "run a few tasks and show what the bag will cost"),
-    ROW(PLAN, "plan", 0, 1, "",
-        "list the schedules for a bag, without running anything"),
-    ROW(SIMULATE, "simulate", 1, 1, "the scenario is missing",
-        "predict the cost and the end of a bag, for many seeds"),
-    ROW(FRONTIER, "frontier", 1, 1, NO_RECORD,
-        "compare strategies of replication on machines that may not answer"),
-    ROW(CLUSTERS, "clusters", 0, 0, "",
-        "show the machines, their charges, and the source of each figure"),
+    ROW(RUN, "run", 1, 1, NO_BAG),
+    ROW(ALLOC, "alloc", 1, 1, NO_BAG),
+    ROW(SAMPLE, "sample", 1, 1, NO_BAG),
+    ROW(PLAN, "plan", 0, 1, ""),
+    ROW(SIMULATE, "simulate", 1, 1, "the scenario is missing"),
+    ROW(FRONTIER, "frontier", 1, 1, NO_RECORD),
+    ROW(CLUSTERS, "clusters", 0, 0, ""),
     ROW(OUTPUT, "output", 1, 1,
-        "the run is missing: its bag, or the directory with its output",
-        "print what the tasks of a run have written"),
-    ROW(WORKER, "worker", 0, 0, "",
-        "run tasks for a run that was started elsewhere"),
-    ROW(STATUS, "status", 1, 1, NO_RECORD,
-        "show how far a run is, and what it has cost"),
-    ROW(TOP, "top", 1, 1, NO_RECORD, "watch a run that goes on"),
-    ROW(REPORT, "report", 1, 1, NO_RECORD,
-        "write a run as a page for the browser"),
-    ROW(EXPORT, "export", 1, 1, NO_RECORD,
-        "write what a run has measured for other tools"),
-    ROW(LOG, "log", 1, 1, NO_RECORD, "show what happened in a run, in order"),
-    ROW(TASKS, "tasks", 1, 1, NO_RECORD,
-        "list the tasks of a run, with their states"),
-    ROW(WHY, "why", 1, 3, NO_RECORD,
-        "explain why a machine is parked or a task waits"),
-    ROW(HISTORY, "history", 0, 2, "",
-        "show what tasks took in earlier bags, forget it, or add to it"),
+        "the run is missing: its bag, or the directory with its output"),
+    ROW(WORKER, "worker", 0, 0, ""),
+    ROW(STATUS, "status", 1, 1, NO_RECORD),
+    ROW(TOP, "top", 1, 1, NO_RECORD),
+    ROW(REPORT, "report", 1, 1, NO_RECORD),
+    ROW(EXPORT, "export", 1, 1, NO_RECORD),
+    ROW(LOG, "log", 1, 1, NO_RECORD),
+    ROW(TASKS, "tasks", 1, 1, NO_RECORD),
+    ROW(WHY, "why", 1, 3, NO_RECORD),
+    ROW(HISTORY, "history", 0, 2, ""),
     ROW(RECORD, "record", 2, 3,
-        "record needs 'verify' or 'recover', and the record of a run",
-        "verify that a record agrees with itself, or recover a damaged one"),
+        "record needs 'verify' or 'recover', and the record of a run"),
 };
 
 bool bats_verb_runs(enum bats_verb verb)

@@ -39,7 +39,6 @@ struct bats_verb_row {
     const char *name;
     int min, max;        /* number of arguments */
     const char *missing; /* message if an argument is missing */
-    const char *purpose; /* a phrase; verbs.txt has more */
 };
 
 extern const struct bats_verb_row bats_verbs[BATS_VERBS];
