@@ -46,6 +46,10 @@ bool bats_units_multiply(int64_t a, int64_t b, int64_t *product);
 int bats_duration_parse(const char *text, bats_time *duration,
                         struct bats_error *err);
 
+/* A duration above 0. */
+int bats_period_parse(const char *text, bats_time *period,
+                      struct bats_error *err);
+
 /* Writes `duration` for people, two units at most: "4h40m", "15m", "3.2s",
  * "250ms"; BATS_NEVER is "never". The text fits BATS_UNITS_TEXT. Returns
  * `text`. */
@@ -76,6 +80,10 @@ const char *bats_size_format(char text[BATS_UNITS_TEXT], int64_t bytes);
  * BATS_EOVERFLOW. */
 int bats_count_parse(const char *text, uint64_t *count,
                      struct bats_error *err);
+
+/* Reads a whole number in least .. most. BATS_EINPUT otherwise. */
+int bats_count_within(const char *text, uint32_t least, uint32_t most,
+                      uint32_t *count, struct bats_error *err);
 
 /* Reads a decimal number above 0 ("0.25", "1e3"). BATS_EINPUT otherwise. */
 int bats_factor_parse(const char *text, double *factor,

@@ -12,15 +12,6 @@
 #include "site/batch_system.h"
 #include "util/json.h"
 
-static int parse_period(const char *text, bats_time *period,
-                        struct bats_error *err)
-{
-    int rc = bats_duration_parse(text, period, err);
-    return rc != 0 || *period > 0
-               ? rc
-               : bats_refuse(err, "it must be longer than 0");
-}
-
 /* Parses "90", "15m" or "200%". */
 static int parse_timeout(const char *text, struct bats_sched_rules *rules,
                          struct bats_error *err)
@@ -30,7 +21,7 @@ static int parse_timeout(const char *text, struct bats_sched_rules *rules,
     rules->timeout = 0;
     rules->timeout_median = 0;
     if (n == 0 || text[n - 1] != '%' || n > sizeof number) {
-        return parse_period(text, &rules->timeout, err);
+        return bats_period_parse(text, &rules->timeout, err);
     }
     snprintf(number, sizeof number, "%.*s", (int)n - 1, text);
     int rc = bats_factor_parse(number, &rules->timeout_median, err);
@@ -95,18 +86,6 @@ static int parse_halt(const char *text, struct bats_sched_rules *rules,
     else
         rules->halt_failed = (uint32_t)n;
     return 0;
-}
-
-static int parse_small(const char *text, uint32_t *small,
-                       struct bats_error *err)
-{
-    uint64_t n;
-    int rc = bats_count_parse(text, &n, err);
-    if (rc == 0 && n > UINT8_MAX)
-        rc = bats_refuse(err, "%s is too large", text);
-    if (rc == 0)
-        *small = (uint32_t)n;
-    return rc;
 }
 
 static int parse_money(const char *text, bats_money *amount,
@@ -221,7 +200,7 @@ static int store(const struct bats_option *option, const char *text,
     case BATS_OPTION_DURATION:
         return bats_duration_parse(text, value, err);
     case BATS_OPTION_PERIOD:
-        return parse_period(text, value, err);
+        return bats_period_parse(text, value, err);
     case BATS_OPTION_SIZE:
         return bats_size_parse(text, value, err);
     case BATS_OPTION_KIB:
@@ -229,7 +208,7 @@ static int store(const struct bats_option *option, const char *text,
     case BATS_OPTION_COUNT:
         return bats_count_parse(text, value, err);
     case BATS_OPTION_SMALL:
-        return parse_small(text, value, err);
+        return bats_count_within(text, 0, UINT8_MAX, value, err);
     case BATS_OPTION_DEADLINE:
         return bats_deadline_parse(text, time(NULL), value, err);
     case BATS_OPTION_TIMEOUT:

@@ -63,8 +63,8 @@ static int set_where(struct bats_sections *r, const char *value,
 static int set_max(struct bats_sections *r, const char *value,
                    struct bats_error *why)
 {
-    return bats_sections_count(value, UINT32_MAX - 1,
-                               &r->models[r->cluster].cluster.max, why);
+    return bats_count_within(value, 1, UINT32_MAX - 1,
+                             &r->models[r->cluster].cluster.max, why);
 }
 
 static int set_machine(struct bats_sections *r, const char *value,

@@ -148,25 +148,6 @@ static int read_section(struct bats_sections *r, char *text,
 
 /* ---- values ---- */
 
-int bats_sections_count(const char *value, uint32_t most, uint32_t *count,
-                        struct bats_error *why)
-{
-    uint64_t n;
-    if (bats_count_parse(value, &n, why) || n == 0 || n > most)
-        return bats_refuse(why, "'%.60s' is not a whole number from 1 to %u",
-                           value, most);
-    *count = (uint32_t)n;
-    return 0;
-}
-
-int bats_sections_period(const char *value, bats_time *period,
-                         struct bats_error *why)
-{
-    int rc = bats_duration_parse(value, period, why);
-    return rc < 0 || *period > 0 ? rc
-                                 : bats_refuse(why, "must be longer than 0");
-}
-
 /* `i` is the index of the element. */
 static int store(const struct bats_key *key, void *at, size_t i,
                  const char *value, struct bats_error *why)
@@ -175,11 +156,11 @@ static int store(const struct bats_key *key, void *at, size_t i,
     case BATS_KEY_DURATION:
         return bats_duration_parse(value, (bats_time *)at + i, why);
     case BATS_KEY_PERIOD:
-        return bats_sections_period(value, (bats_time *)at + i, why);
+        return bats_period_parse(value, (bats_time *)at + i, why);
     case BATS_KEY_FACTOR:
         return bats_factor_parse(value, (double *)at + i, why);
     case BATS_KEY_COUNT:
-        return bats_sections_count(value, key->most, (uint32_t *)at + i, why);
+        return bats_count_within(value, 1, key->most, (uint32_t *)at + i, why);
     case BATS_KEY_YES:
         return bats_yes_parse(value, (bool *)at + i, why);
     case BATS_KEY_TEXT:

@@ -106,13 +106,6 @@ unsigned bats_sections_cluster(const struct bats_sections *r, size_t cluster,
 #define BATS_SECTIONS_FAIL(r, line, ...)                                      \
     bats_error_at((r)->err, (r)->path, line, __VA_ARGS__)
 
-/* bats_sections_count: a whole number from 1 to `most`. bats_sections_period:
- * a duration above 0. */
-int bats_sections_count(const char *value, uint32_t most, uint32_t *count,
-                        struct bats_error *why);
-int bats_sections_period(const char *value, bats_time *period,
-                         struct bats_error *why);
-
 /* ---- all clusters, after the last line ---- */
 
 extern const struct bats_key bats_model_keys[];

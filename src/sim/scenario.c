@@ -12,8 +12,8 @@
 static int set_machines(struct bats_sections *r, const char *value,
                         struct bats_error *why)
 {
-    return bats_sections_count(value, MACHINES_MAX,
-                               &r->models[r->cluster].cluster.max, why);
+    return bats_count_within(value, 1, MACHINES_MAX,
+                             &r->models[r->cluster].cluster.max, why);
 }
 
 static int set_noise(struct bats_sections *r, const char *value,

@@ -176,6 +176,15 @@ int bats_duration_parse(const char *text, bats_time *duration,
     return 0;
 }
 
+int bats_period_parse(const char *text, bats_time *period,
+                      struct bats_error *err)
+{
+    int rc = bats_duration_parse(text, period, err);
+    return rc != 0 || *period > 0
+               ? rc
+               : bats_refuse(err, "it must be longer than 0");
+}
+
 int bats_money_parse(const char *text, bats_money *amount,
                      struct bats_error *err)
 {
@@ -326,6 +335,17 @@ int bats_count_parse(const char *text, uint64_t *count, struct bats_error *err)
     if (read == TOO_LARGE)
         return bats_error_set(err, BATS_EOVERFLOW, "%s is too large", text);
     *count = (uint64_t)n;
+    return 0;
+}
+
+int bats_count_within(const char *text, uint32_t least, uint32_t most,
+                      uint32_t *count, struct bats_error *err)
+{
+    uint64_t n;
+    if (bats_count_parse(text, &n, NULL) < 0 || n < least || n > most)
+        return bats_refuse(err, "'%.60s' is not a whole number from %u to %u",
+                           text, least, most);
+    *count = (uint32_t)n;
     return 0;
 }
 

@@ -89,7 +89,7 @@ bats 6 some --no-record --budget 9 --clusters two --policy rr
 test "$(cat out)" = a
 ok 'what fits one cluster only runs there, if all are held'
 printf '%s\n' '#BATS cores=0' true >none
-exits 2 "none:1: #BATS cores: '0' is not a number from 1 to" bats 5 none --no-record
+exits 2 "none:1: #BATS cores: '0' is not a whole number from 1 to" bats 5 none --no-record
 ok 'no cores are none'
 
 # Where the processors 0 and 1 are two cores.
@@ -161,10 +161,10 @@ bats 5 --csv points --gpus-per-node 1 --no-record -- \
     'echo {x} $OMP_NUM_THREADS "$CUDA_VISIBLE_DEVICES"'
 test "$(sort out | tr '\n' ' ')" = 'a 1  b 2 0 '
 echo 'c,1,1M,many' >>points
-exits 2 "points:4: gpus: 'many' is not a number from 0 to 64" \
+exits 2 "points:4: gpus: 'many' is not a whole number from 0 to 64" \
     bats 5 --csv points --no-record -- 'echo {x}'
 printf '%s\n' '{"x": "a"}' '' '{"x": "b", "cores": 0}' >points.json
-exits 2 "points.json:3: cores: '0' is not a number from 1 to" \
+exits 2 "points.json:3: cores: '0' is not a whole number from 1 to" \
     bats 5 --from-json points.json --no-record -- 'echo {x}'
 printf 'CORES=2\na:\n\techo $OMP_NUM_THREADS >a\nCATEGORY=x\nCORES=1\nb:\n\techo $OMP_NUM_THREADS >b\n' >Makeflow
 bats 5 Makeflow --no-record

@@ -508,7 +508,7 @@ TEST(a_default_holds_for_what_is_not_said)
     assert_int_equal(most.memory_kib, 3);
     bats_bagfile_destroy(bag);
     refuse("#BATS gpus=65\na\n",
-           ":1: #BATS gpus: '65' is not a number from 0 to 64");
+           ":1: #BATS gpus: '65' is not a whole number from 0 to 64");
 }
 
 #define TOO_MANY ": more than 4294967294 tasks in one bag"
@@ -534,7 +534,7 @@ TEST(mistakes_are_refused_with_their_line)
         {"#BATS cores=2x\na\n", ":1: #BATS cores: '2x' is not"},
         {"#BATS cores=4097\na\n", ":1: #BATS cores: '4097' is"},
         {"a\n#HQ --cpus=\"2 compact\"\nb\n",
-         ":2: #HQ --cpus: '\"2' is not a number from 1 to 4096"},
+         ":2: #HQ --cpus: '\"2' is not a whole number from 1 to 4096"},
         {"#HQ --pin x --cpus\na\n", ":1: #HQ --cpus: '' is not"},
         {"#HQ --resource gpus/nvidia=0.5\na\n",
          ":1: #HQ --resource gpus: '0.5' is not"},

@@ -384,8 +384,8 @@ TEST(mistakes_are_refused_with_their_line)
         {"[cluster x]\ncharge = 9000000000000/h\n[run]\nwindow = 2h\n",
          ":2: charge: the charge of a window of 2h is too "
          "large"},
-        {"[run]\nwindow = 0\n", ":2: window: must be longer than 0"},
-        {"[run]\nminimum = 0\n", ":2: minimum: must be longer than 0"},
+        {"[run]\nwindow = 0\n", ":2: window: it must be longer than 0"},
+        {"[run]\nminimum = 0\n", ":2: minimum: it must be longer than 0"},
         {"[run]\nwindow = -1h\n",
          ":2: window: '-1h' is not a duration such as 90, 15m, 1h30m or "
          "2-12:00:00"},

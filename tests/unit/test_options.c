@@ -117,7 +117,7 @@ TEST(mistakes_are_named)
          "--record-sync: '' is not a whole number"},
         {"run", "--timeout 0 a", "--timeout: it must be longer than 0"},
         {"run", "--timeout % a", "--timeout: '' is not a number above 0"},
-        {"run", "--retries 256 a", "--retries: 256 is too large"},
+        {"run", "--retries 256 a", "--retries: '256' is not a whole number from 0 to 255"},
         {"run", "--delay 1 --timeout 9% a",
          "--delay and --timeout exclude each other"},
         {"run", "--open --shuf", "--open and --shuf exclude each other"},

@@ -326,7 +326,7 @@ TEST(keys_are_checked)
 
 TEST(values_of_run_are_checked)
 {
-    refuse_run("window = 0", ":2: window: must be longer than 0");
+    refuse_run("window = 0", ":2: window: it must be longer than 0");
     refuse_run("minimize = money",
                ":2: minimize: 'money' is neither cost nor time");
     refuse_run("minimize = cost",
@@ -401,7 +401,7 @@ TEST(values_of_bag_and_clusters_are_checked)
     refuse("[cluster c]\ncharge = 1 SU\n",
            ":2: charge: '1 SU' is not an amount such as 3 or 0.085");
     refuse_cluster("noise = 11", ":4: noise: more than 10");
-    refuse_cluster("loss = 0", ":4: loss: must be longer than 0");
+    refuse_cluster("loss = 0", ":4: loss: it must be longer than 0");
     refuse(BAG "[cluster a]\nmachines = 9000000\ncharge = 1\n"
                "[cluster b]\nmachines = 9000000\ncharge = 1\n",
            ":7: more than 10000000 machines in all clusters");

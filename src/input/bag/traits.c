@@ -1,6 +1,5 @@
 /* traits: what directives and columns say about tasks. See state.h. */
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -33,19 +32,6 @@ static int find_class(struct bats_bagfile *bag, const char *name,
     return 0;
 }
 
-static int read_number(const char *value, unsigned long least,
-                       unsigned long most, uint32_t *number,
-                       struct bats_error *err)
-{
-    size_t n = strspn(value, "0123456789");
-    unsigned long read = n > 0 && n < 6 ? strtoul(value, NULL, 10) : ULONG_MAX;
-    if (value[n] != '\0' || read < least || read > most)
-        return bats_refuse(err, "'%.40s' is not a number from %lu to %lu",
-                           value, least, most);
-    *number = (uint32_t)read;
-    return 0;
-}
-
 enum trait { CLASS, CORES, GPUS, MEMORY, TIME, N_TRAITS };
 
 static const struct {
@@ -75,11 +61,12 @@ static int set(struct bats_bagfile *bag, struct bats_bag_traits *traits,
     case CLASS:
         return find_class(bag, value, &traits->class, err);
     case CORES:
-        return read_number(value, 1, BATS_CORES_MOST, &traits->need.cores,
-                           err);
+        return bats_count_within(value, 1, BATS_CORES_MOST,
+                                 &traits->need.cores, err);
     case GPUS:
         traits->says_gpus = true;
-        return read_number(value, 0, BATS_GPUS_MOST, &traits->need.gpus, err);
+        return bats_count_within(value, 0, BATS_GPUS_MOST, &traits->need.gpus,
+                                 err);
     case MEMORY:
         rc = bats_size_parse(value, &bytes, err);
         traits->need.memory_kib = (bytes - 1) / 1024 + 1;

@@ -105,11 +105,11 @@ static int parse_kind(char *text, struct bats_need *need,
         *memory++ = '\0';
     if (gpus)
         *gpus++ = '\0';
-    int rc = bats_sections_count(text, BATS_CORES_MOST, &need->cores, why);
+    int rc = bats_count_within(text, 1, BATS_CORES_MOST, &need->cores, why);
     if (rc == 0 && memory && *memory)
         rc = bats_size_parse(memory, &bytes, why);
     if (rc == 0 && gpus)
-        rc = bats_sections_count(gpus, BATS_GPUS_MOST, &need->gpus, why);
+        rc = bats_count_within(gpus, 1, BATS_GPUS_MOST, &need->gpus, why);
     need->memory_kib = bytes > 0 ? (bytes - 1) / 1024 + 1 : 0;
     return rc;
 }

@@ -126,10 +126,10 @@ static int add_seeds(struct bats_sections *r, char *item,
     char *dash = strchr(item, '-');
     if (dash)
         *dash = '\0';
-    int rc = bats_sections_count(item, UINT32_MAX, &from, why);
+    int rc = bats_count_within(item, 1, UINT32_MAX, &from, why);
     to = from;
     if (rc == 0 && dash)
-        rc = bats_sections_count(dash + 1, UINT32_MAX, &to, why);
+        rc = bats_count_within(dash + 1, 1, UINT32_MAX, &to, why);
     if (dash)
         *dash = '-';
     if (rc < 0)
@@ -163,7 +163,7 @@ static int set_deadline(struct bats_sections *r, const char *value,
     s->deadline_is_share = bats_share_parse(value, &s->deadline_share);
     return s->deadline_is_share
                ? 0
-               : bats_sections_period(value, &s->engine.goal.deadline, why);
+               : bats_period_parse(value, &s->engine.goal.deadline, why);
 }
 
 static int set_minimize(struct bats_sections *r, const char *value,
