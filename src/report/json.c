@@ -16,16 +16,6 @@ static json_t *integer(int64_t n)
     return json_integer((json_int_t)n);
 }
 
-static json_t *seconds(double us)
-{
-    return json_real(us / 1e6);
-}
-
-static json_t *seconds_or_null(double us)
-{
-    return us > 0 ? seconds(us) : json_null();
-}
-
 /* Null (unknown) below 0. */
 static json_t *money(bats_money amount)
 {
@@ -49,8 +39,8 @@ json_t *bats_report_cluster(const struct bats_snapshot *s, size_t i)
         (json_int_t)k->machines_quarantined, "windows", (json_int_t)k->windows,
         "charged", money(k->charged), "tasks_done", (json_int_t)k->done,
         "tasks_failed", (json_int_t)k->failed, "mean_runtime_s",
-        seconds_or_null(k->mean_runtime), "is_guess", k->is_guess,
-        "profitability",
+        bats_json_seconds(k->mean_runtime > 0, k->mean_runtime), "is_guess",
+        k->is_guess, "profitability",
         k->profitability > 0 ? json_real(k->profitability) : json_null(),
         "utilisation",
         k->windows > 0 ? json_real(k->utilisation) : json_null());
@@ -95,7 +85,7 @@ static json_t *decision(const struct bats_platform *p,
             "budget_left", money(d->budget_left), "cause",
             bats_trigger_name(d->trigger), "tasks_open",
             (json_int_t)d->tasks_open, "end_s",
-            d->end > 0 ? seconds((double)d->end) : json_null(), "cost",
+            bats_json_seconds(d->end > 0, (double)d->end), "cost",
             d->end > 0 ? money(d->cost) : json_null(), "replaces",
             d->replaces),
         bad);
@@ -119,7 +109,8 @@ static json_t *settings(const struct bats_report *r)
         o = json_object();
     int bad = SET(o, "policy", bats_json_text(s->policy));
     bad |= SET(o, "seed", integer((int64_t)s->seed));
-    bad |= SET(o, "window_s", seconds((double)r->snapshot.platform->window));
+    bad |= SET(o, "window_s",
+               bats_json_seconds(true, (double)r->snapshot.platform->window));
     bad |= SET(o, "time_scale", json_real(s->time_scale));
     return bats_json_whole(o, bad);
 }
@@ -129,14 +120,14 @@ static int set_deadline(json_t *o, const struct bats_sched_status *s)
 {
     bool has_one = s->deadline > 0;
     bool done = s->pending + s->running == 0;
-    int bad = SET(o, "deadline_s",
-                  has_one ? seconds((double)s->deadline) : json_null());
+    int bad =
+        SET(o, "deadline_s", bats_json_seconds(has_one, (double)s->deadline));
     bad |= SET(o, "deadline_kept",
                has_one ? json_boolean(done && s->now <= s->deadline)
                        : json_null());
-    bad |= SET(o, "margin_s",
-               has_one && done ? seconds((double)(s->deadline - s->now))
-                               : json_null());
+    bad |= SET(
+        o, "margin_s",
+        bats_json_seconds(has_one && done, (double)(s->deadline - s->now)));
     return bad;
 }
 
@@ -159,7 +150,8 @@ json_t *bats_report_categories(const struct bats_report *r)
                       (json_int_t)c->is.done, "tasks_left",
                       (json_int_t)c->is.left, "mean_runtime_s",
                       c->is.mean / 1e6, "deviation_s", c->is.deviation / 1e6,
-                      "margin_s", seconds_or_null(margin(&c->is))));
+                      "margin_s",
+                      bats_json_seconds(margin(&c->is) > 0, margin(&c->is))));
     }
     return bats_json_whole(list, bad);
 }
@@ -203,9 +195,8 @@ static json_t *promise(const struct bats_snapshot *s)
     return json_pack(
         "{s:s, s:f, s:o, s:o, s:o, s:f, s:o}", "schedule",
         bats_offer_name(p->offer), "makespan_s", p->makespan.estimate / 1e6,
-        "makespan_high_s",
-        p->is_bounded ? seconds(p->makespan.high) : json_null(), "cost",
-        money(p->plan.cost), "cost_high",
+        "makespan_high_s", bats_json_seconds(p->is_bounded, p->makespan.high),
+        "cost", money(p->plan.cost), "cost_high",
         p->is_bounded ? money(p->cost_high) : json_null(), "actual_makespan_s",
         (double)(s->status.now - s->sampled_at) / 1e6, "actual_cost",
         money(s->status.charged - s->sampled_charged));

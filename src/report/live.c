@@ -11,22 +11,10 @@
 #include "report/workflows.h"
 #include "util/json.h"
 
-static json_t *seconds(bats_time time)
-{
-    return time == BATS_NEVER ? json_null()
-                              : json_real((double)time / BATS_SECOND);
-}
-
-/* Microseconds as seconds; null: unknown. */
-static json_t *known(bool is_known, double us)
-{
-    return is_known ? json_real(us / BATS_SECOND) : json_null();
-}
-
 /* Null in an allocation, where no window ends. */
 static json_t *end_json(bats_time end)
 {
-    return seconds(end < BATS_LONGEST ? end : BATS_NEVER);
+    return bats_json_seconds(end < BATS_LONGEST, (double)end);
 }
 
 static json_t *cluster_json(const struct bats_snapshot *s, size_t i,
@@ -149,19 +137,24 @@ static void add_times(json_t *o, const struct bats_snapshot *s,
         json_object_set_new(o, "ready",
                             json_integer(st->pending - st->blocked));
         json_object_set_new(o, "blocked", json_integer(st->blocked));
-        json_object_set_new(
-            o, "longest_chain_s",
-            known(st->longest_chain > 0, (double)st->longest_chain));
+        json_object_set_new(o, "longest_chain_s",
+                            bats_json_seconds(st->longest_chain > 0,
+                                              (double)st->longest_chain));
     }
     json_object_set_new(o, "tasks_per_hour", json_real(m->per_hour));
-    json_object_set_new(o, "end_s", seconds(st->estimated_end));
-    json_object_set_new(o, "promised_s",
-                        known(s->has_promise, chosen + promise->estimate));
-    json_object_set_new(o, "promised_at_most_s",
-                        known(s->has_promise && s->promise.is_bounded,
-                              chosen + promise->high));
-    json_object_set_new(o, "deadline_s",
-                        known(st->deadline > 0, (double)st->deadline));
+    json_object_set_new(o, "end_s",
+                        bats_json_seconds(st->estimated_end < BATS_NEVER,
+                                          (double)st->estimated_end));
+    json_object_set_new(
+        o, "promised_s",
+        bats_json_seconds(s->has_promise, chosen + promise->estimate));
+    json_object_set_new(
+        o, "promised_at_most_s",
+        bats_json_seconds(s->has_promise && s->promise.is_bounded,
+                          chosen + promise->high));
+    json_object_set_new(
+        o, "deadline_s",
+        bats_json_seconds(st->deadline > 0, (double)st->deadline));
 }
 
 json_t *bats_live_json(const struct bats_snapshot *s,

@@ -95,17 +95,15 @@ json_t *bats_schedules_json(const struct bats_estimator *e,
     const struct bats_plan *p = &s->plan;
     const char *name = bats_offer_name(s->offer);
     bool is = p->feasible, sampled = is && s->is_bounded;
-    json_t *object =
-        json_pack("{s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "feasible", is,
-                  "configuration", configuration(e, p->machines), "windows",
-                  (json_int_t)p->windows, "makespan_s",
-                  is ? json_real(s->makespan.estimate / 1e6) : json_null(),
-                  "makespan_low_s",
-                  sampled ? json_real(s->makespan.low / 1e6) : json_null(),
-                  "makespan_high_s",
-                  sampled ? json_real(s->makespan.high / 1e6) : json_null(),
-                  "cost", bats_json_money(p->cost), "cost_high",
-                  sampled ? bats_json_money(s->cost_high) : json_null());
+    json_t *object = json_pack(
+        "{s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "feasible", is,
+        "configuration", configuration(e, p->machines), "windows",
+        (json_int_t)p->windows, "makespan_s",
+        bats_json_seconds(is, s->makespan.estimate), "makespan_low_s",
+        bats_json_seconds(sampled, s->makespan.low), "makespan_high_s",
+        bats_json_seconds(sampled, s->makespan.high), "cost",
+        bats_json_money(p->cost), "cost_high",
+        sampled ? bats_json_money(s->cost_high) : json_null());
     int bad = object == NULL;
     if (!bad && e->plans == BATS_PLANS_CONFIGURATIONS)
         bad |= add_risk(object, e, s);

@@ -83,11 +83,6 @@ void bats_workflows_print(FILE *out, const struct bats_purse_status *list,
     json_decref(rows);
 }
 
-static json_t *seconds(bats_time time, bats_time none)
-{
-    return time == none ? json_null() : json_real((double)time / BATS_SECOND);
-}
-
 json_t *bats_workflows_json(const struct bats_purse_status *list, size_t n)
 {
     json_t *all = json_array();
@@ -107,9 +102,12 @@ json_t *bats_workflows_json(const struct bats_purse_status *list, size_t n)
                 "budget", bats_json_money(w->budget), "charged",
                 bats_json_money(w->charged), "held", bats_json_money(w->held),
                 "left", bats_json_money(bats_workflows_left(w)), "end_s",
-                seconds(end_of(w), BATS_NEVER), "deadline_s",
-                seconds(w->deadline, 0), "soonest_s", seconds(w->soonest, 0),
-                "late", bats_workflows_is_late(w)));
+                bats_json_seconds(end_of(w) < BATS_NEVER, (double)end_of(w)),
+                "deadline_s",
+                bats_json_seconds(w->deadline > 0, (double)w->deadline),
+                "soonest_s",
+                bats_json_seconds(w->soonest > 0, (double)w->soonest), "late",
+                bats_workflows_is_late(w)));
     }
     return bats_json_whole(all, bad);
 }

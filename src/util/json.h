@@ -9,6 +9,7 @@
 #define BATS_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "bats/units.h"
@@ -51,6 +52,12 @@ static inline json_t *bats_json_money(bats_money amount)
     return amount == BATS_UNLIMITED
                ? json_null()
                : json_string(bats_money_format(text, amount));
+}
+
+/* Microseconds as seconds; null if they are not known. */
+static inline json_t *bats_json_seconds(bool is_known, double us)
+{
+    return is_known ? json_real(us / 1e6) : json_null();
 }
 
 #endif

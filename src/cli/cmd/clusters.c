@@ -188,11 +188,6 @@ static json_t *number(uint32_t n)
     return n == BATS_NODE_UNKNOWN ? json_null() : json_integer(n);
 }
 
-static json_t *seconds(bats_time time)
-{
-    return json_real((double)time / (double)BATS_SECOND);
-}
-
 static json_t *hardware(const struct bats_hardware *h)
 {
     return json_pack("{s:o, s:I, s:I, s:I, s:I}", "model",
@@ -265,13 +260,14 @@ static void print_json(const struct bats_settings *set,
         bad |= json_array_append_new(list, cluster(set, s, i));
     bad |= SET(o, "clusters", list);
     bad |= SET(o, "currency", bats_json_text(s->platform.currency));
-    bad |= SET(o, "window_s", seconds(s->platform.window));
+    bad |= SET(o, "window_s",
+               bats_json_seconds(true, (double)s->platform.window));
     bad |= SET(o, "window_source", bats_json_text(window_source(set)));
     bad |= SET(o, "budget", bats_json_money(s->budget));
     bad |=
         SET(o, "budget_source", bats_json_text(budget_source(set, s, words)));
     bad |= SET(o, "end_s",
-               s->job_end_us > 0 ? seconds(s->job_end_us) : json_null());
+               bats_json_seconds(s->job_end_us > 0, (double)s->job_end_us));
     for (size_t i = 0; bats_batch_systems[i] != NULL; i++)
         bad |= SET(o, bats_batch_systems[i]->key,
                    job(&s->site, bats_batch_systems[i]));

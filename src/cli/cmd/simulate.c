@@ -130,7 +130,7 @@ static json_t *result_json(const struct bats_scenario *s,
         (json_int_t)r->reconfigurations, "done", (json_int_t)r->done, "failed",
         (json_int_t)r->failed, "undone", (json_int_t)r->undone, "preempted",
         (json_int_t)r->preempted, "lost", (json_int_t)r->lost, "bound_s",
-        isfinite(r->bound) ? json_real(r->bound / 1e6) : json_null(), "ratio",
+        bats_json_seconds(isfinite(r->bound), r->bound), "ratio",
         r->ratio > 0 ? json_real(r->ratio) : json_null(), "machines",
         machines);
 }
@@ -198,11 +198,6 @@ static json_t *quantiles(double *values, size_t n, size_t of)
     return list;
 }
 
-static json_t *seconds(const struct bats_campaign_summary *x, double us)
-{
-    return x->complete > 0 ? json_real(us / BATS_SECOND) : json_null();
-}
-
 static json_t *group_json(const struct simulation *sim,
                           const struct bats_campaign_summary *x, uint32_t p,
                           uint32_t b)
@@ -229,10 +224,11 @@ static json_t *group_json(const struct simulation *sim,
         "complete", (json_int_t)complete, "makespan",
         quantiles(ends, complete, runs), "cost", quantiles(costs, runs, runs),
         "bound", quantiles(bounds, bounded, runs), "mean_s",
-        seconds(x, x->mean), "margin_s", seconds(x, x->margin), "worst_s",
-        seconds(x, (double)x->worst), "charged", x->charged / BATS_UNIT,
-        "most", (double)x->most / BATS_UNIT, "ratio", x->mean_ratio, "undone",
-        x->undone);
+        bats_json_seconds(x->complete > 0, x->mean), "margin_s",
+        bats_json_seconds(x->complete > 0, x->margin), "worst_s",
+        bats_json_seconds(x->complete > 0, (double)x->worst), "charged",
+        x->charged / BATS_UNIT, "most", (double)x->most / BATS_UNIT, "ratio",
+        x->mean_ratio, "undone", x->undone);
     free(values);
     return o;
 }
