@@ -91,14 +91,13 @@ const char *bats_view_path(const struct bats_view *v)
 
 int bats_view_now(struct bats_view *v, bats_time *now, struct bats_error *err)
 {
-    char sql[256];
-    snprintf(sql, sizeof sql,
-             v->is_live ? "SELECT CAST((%" PRId64
-                          " - started_us) * time_scale AS INTEGER) "
-                          "FROM session ORDER BY id DESC LIMIT 1"
-                        : "SELECT time_us FROM now",
-             bats_now_us(CLOCK_REALTIME));
-    return bats_db_integer(&v->db, sql, now, err);
+    const char *sql =
+        v->is_live ? "SELECT CAST((? - started_us) * time_scale AS INTEGER)"
+                     " FROM session ORDER BY id DESC LIMIT 1"
+                   : "SELECT time_us FROM now";
+    *now = 0;
+    return bats_db_get(&v->db, sql, bats_db_whole, now, err,
+                       BATS_VALUES(BATS_I(bats_now_us(CLOCK_REALTIME))));
 }
 
 /* ---- the run as a whole ---- */
@@ -225,40 +224,21 @@ int bats_view_decision(struct bats_view *v, bool *found,
 
 /* ---- for WfCommons ---- */
 
-struct document {
-    const char *name;
-    char *text;
-};
-
-static int take_document(void *context, sqlite3_stmt *row,
-                         struct bats_error *err)
-{
-    struct document *d = context;
-    free(d->text); /* of an earlier try */
-    d->text = strdup(bats_view_text(row, 0));
-    return d->text != NULL ? 0 : bats_no_memory(err);
-}
-
-static int make_document(struct bats_view *v, void *context,
-                         struct bats_error *err)
-{
-    const struct document *d = context;
-    int rc = bats_db_each(&v->db, kinds_sql.begin, NULL, NULL, err,
-                          BATS_VALUES(BATS_I(BATS_DB_NULL)));
-    return rc < 0
-               ? rc
-               : bats_db_each(
-                     &v->db, wfformat_sql.begin, take_document, context, err,
-                     BATS_VALUES(BATS_T(d->name), BATS_T(BATS_VERSION)));
-}
-
 int bats_view_wfformat(struct bats_view *view, const char *name, FILE *out,
                        struct bats_error *err)
 {
-    struct document d = {.name = name};
-    int rc = bats_part_take(view, make_document, &d, err);
+    struct bats_texts texts = {0};
+    const char **text = NULL;
+    size_t n;
+    int rc = bats_part_get(view, kinds_sql.begin, NULL, NULL, err,
+                           BATS_VALUES(BATS_I(BATS_DB_NULL)));
     if (rc == 0)
-        fprintf(out, "%s\n", d.text);
-    free(d.text);
+        rc = bats_part_list(view, wfformat_sql.begin, bats_db_text,
+                            sizeof *text, &text, &n, &texts, err,
+                            BATS_VALUES(BATS_T(name), BATS_T(BATS_VERSION)));
+    if (rc == 0)
+        fprintf(out, "%s\n", text[0]);
+    free(text);
+    bats_texts_release(&texts);
     return rc;
 }

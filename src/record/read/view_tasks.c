@@ -11,6 +11,7 @@
 #include "util/text.h"
 
 BATS_ASSET(list_sql, "record/read/list.sql");
+BATS_ASSET(ends_sql, "record/read/ends.sql");
 
 struct query {
     const char *state, *where; /* NULL: all */
@@ -235,20 +236,9 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
  * Most tasks share one text. */
 static int take_ends(struct bats_view *v, void *unused, struct bats_error *err)
 {
-    int rc = bats_db_run(
-        &v->db,
-        "CREATE TEMP TABLE IF NOT EXISTS ends (seq INTEGER PRIMARY KEY,"
-        " session, time_us, task, attempt, same, text, UNIQUE (task, attempt));"
-        "DELETE FROM temp.ends",
-        err);
     int64_t task = v->n_tasks == 1 ? v->tasks[0].id : BATS_DB_NULL;
-    return rc < 0 ? rc
-                  : bats_db_each(&v->db,
-                                 "INSERT INTO temp.ends SELECT * FROM"
-                                 " rec.stderr WHERE ?1 IS NULL OR task = ?1"
-                                 " OR seq IN (SELECT same FROM rec.stderr"
-                                 "  WHERE task = ?1)",
-                                 NULL, NULL, err, BATS_VALUES(BATS_I(task)));
+    return bats_db_each(&v->db, ends_sql.begin, NULL, NULL, err,
+                        BATS_VALUES(BATS_I(task)));
 }
 
 static const char end_sql[] =
