@@ -78,7 +78,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	$(addprefix workflow/, json.c load.c makeflow.c names.c workflow.c))
 PROTO_SRC = $(addprefix src/proto/, proto.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
-	environment.c family.c pace.c runner.c) \
+	cgroup.c environment.c family.c pace.c runner.c) \
 	$(addprefix src/exec/output/, \
 	outfile.c outlet.c spool.c)
 HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c store.c \

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "exec/output/outlet.h"
+#include "exec/process/cgroup.h"
 #include "exec/process/environment.h"
 #include "exec/process/family.h"
 #include "exec/process/pace.h"
@@ -38,6 +39,7 @@ struct bats_runner {
     struct bats_runner_options options;
     struct bats_environment environment;
     struct bats_family family;
+    struct bats_cgroup cgroup;
     struct bats_outlet *outlet;
     enum phase phase;
     const char *outputs; /* files of the task, not checked yet */
@@ -123,6 +125,7 @@ void bats_runner_destroy(struct bats_runner *r)
         close(r->pidfd);
     bats_outlet_destroy(r->outlet);
     bats_family_release(&r->family);
+    bats_cgroup_release(&r->cgroup);
     bats_environment_release(&r->environment);
     free(r);
 }
@@ -156,7 +159,13 @@ static int start_process(struct bats_runner *r,
     int rc = bats_outlet_open(r->outlet, task, fds, err);
     if (rc)
         return rc;
-    rc = bats_family_run(&r->family, task->command, environment, fds, &r->pid);
+    char *entering =
+        r->memory_kib > 0
+            ? bats_cgroup_enter(&r->cgroup, r->memory_kib, task->command)
+            : NULL;
+    rc = bats_family_run(&r->family, entering ? entering : task->command,
+                         environment, fds, &r->pid);
+    free(entering);
     if (rc == EAGAIN || rc == ENOMEM) {
         bats_outlet_close(r->outlet);
         return bats_error_set(err, BATS_ESYS, "cannot start a process: %s",
