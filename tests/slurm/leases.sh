@@ -11,16 +11,8 @@ controller >>out 2>&1
 # A job is held for 12 s (silence, twice the grace, 5 s) and 15 s, at 16 per hour:
 # 0.12.
 budget=0.8
-start() { # BAG OPTION...
-    bag=$1
-    shift
-    bats-mpi alloc "$bag" --host 10.77.0.1 --poll 1s --silence 5s --grace 1s \
-        -p fast --slots 2 --max-jobs 2 --window 300s -b $budget "$@" \
-        >out 2>err &
-    master=$!
-}
-tasks() { for i in $(seq "$2"); do echo "sleep 1; echo $i >>ran.$1"; done >"$1"; }
-ran() { test "$(sort -u "ran.$1" 2>/dev/null | wc -l)" -ge "$2"; }
+. "$TOP/tests/jobs.sh"
+common="$common --silence 5s --grace 1s -p fast --slots 2 --max-jobs 2 --window 300s"
 # The record of a run that goes on is locked, but nobody else runs jobs there.
 jobs() { squeue -h -t R -p fast -o %A; }
 # billed BAG: by sacct, in billing-hours, once it knows all ends.

@@ -88,9 +88,6 @@ rank_pid() {
 
 # ---- jobs that alloc has asked for ----
 
-name_of() { # BAG
-    sql "$1.bats" 'SELECT jobs_name FROM session ORDER BY id DESC LIMIT 1'
-}
 # none_left BAG: no job of its run waits or runs.
 none_left() {
     squeue -h -n "$(name_of "$1")" -o %i >left && test ! -s left

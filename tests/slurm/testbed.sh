@@ -61,8 +61,8 @@ CONF
 mknod "$BED/gpu0" c 1 3 && mknod "$BED/gpu1" c 1 3
 echo "NodeName=fast[1-2] Name=gpu File=$BED/gpu[0-1]" >"$BED/gres.conf"
 
-if [ -n "${BED_ENERGY-}" ] && [ -d /dev/cpu ]; then
-    mkdir -p "$BED/cpu/0"
+if [ -n "${BED_ENERGY-}" ]; then
+    mkdir -p "$BED/cpu/0" /dev/cpu
     # 3 at 0x606: a unit is one joule.
     { head -c 1542 /dev/zero; printf '\3'; head -c 64 /dev/zero; } \
         >"$BED/cpu/0/msr"
@@ -71,7 +71,8 @@ if [ -n "${BED_ENERGY-}" ] && [ -d /dev/cpu ]; then
     done
     mount --bind "$BED/cpu" /dev/cpu
     sed -i 's|^\(JobAcctGatherType\).*|\1=jobacct_gather/linux|' "$SLURM_CONF"
-    echo AcctGatherEnergyType=acct_gather_energy/rapl >>"$SLURM_CONF"
+    printf '%s\n' AcctGatherEnergyType=acct_gather_energy/rapl \
+        JobAcctGatherFrequency=1 >>"$SLURM_CONF"
 fi
 
 # Daemons keep no descriptor of ours: a pipe to prove would never close.
