@@ -69,7 +69,7 @@ static bool is_wrapper(const char *program)
         " bash env java julia mpiexec mpirun nice nohup octave perl "
         "python python2 python3 Rscript ruby sh srun time timeout "
         "apptainer singularity ";
-    char listed[WORD + 2];
+    char listed[2 * WORD + 2];
     snprintf(listed, sizeof listed, " %s ", program);
     return strstr(names, listed) != NULL;
 }

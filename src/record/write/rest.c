@@ -105,7 +105,7 @@ struct taker {
     void *context;
 };
 
-static int take(void *context, sqlite3_stmt *s, struct bats_error *err)
+static int take_task(void *context, sqlite3_stmt *s, struct bats_error *err)
 {
     const struct taker *to = context;
     const char *command = (const char *)sqlite3_column_text(s, 0);
@@ -124,7 +124,7 @@ int bats_record_submitted(struct bats_record *r, bats_record_take *taker,
                         " JOIN task t ON t.id = n.task"
                         " LEFT JOIN submission s ON s.task = t.id"
                         " WHERE NOT n.removed ORDER BY n.number",
-                        take, &to, err, NULL, 0);
+                        take_task, &to, err, NULL, 0);
 }
 
 /* ---- results ---- */
