@@ -118,7 +118,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	$(addprefix src/cli/alloc/, \
 	alloc.c earlier.c joining.c own.c settings.c) \
 	$(addprefix src/cli/cmd/, \
-	clusters.c export.c frontier.c history.c output.c plan.c record.c \
+	clusters.c frontier.c history.c output.c plan.c record.c \
 	report.c run.c simulate.c sizes.c status.c tasks.c top.c why.c)
 
 CLIENT_SRC = src/client/main.c

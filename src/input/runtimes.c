@@ -1,6 +1,7 @@
 #include "input/runtimes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,30 +67,22 @@ static bool read_seconds(const char *text, bats_time *time)
 static int read_joblog(struct reader *r, const char *line,
                        struct bats_error *err)
 {
-    const char *column[8] = {line};
+    char seconds[32];
+    long status, signal;
     bats_time runtime;
-    for (int i = 1; i < 8; i++) {
-        const char *tab = strchr(column[i - 1], '\t');
-        if (!tab)
-            return bats_refuse(err,
-                               "not a line of a joblog: fewer than 8 columns");
-        column[i] = tab + 1;
-    }
-    if (!read_seconds(column[3], &runtime))
-        return bats_refuse(err, "'%.20s' is not a JobRuntime", column[3]);
-    bool ok =
-        strtol(column[6], NULL, 10) == 0 && strtol(column[7], NULL, 10) == 0;
-    return ok ? add(r, runtime, err) : 0;
+    if (sscanf(line, "%*[^\t] %*[^\t] %*s %31s %*s %*s %ld %ld", seconds,
+               &status, &signal) != 3 ||
+        !read_seconds(seconds, &runtime))
+        return bats_refuse(err, "not a line of a joblog");
+    return status == 0 && signal == 0 ? add(r, runtime, err) : 0;
 }
 
 static int read_swf(struct reader *r, const char *line, struct bats_error *err)
 {
+    char seconds[32];
     bats_time runtime;
-    for (int i = 1; i < 4; i++) {
-        line += strspn(line, BLANKS);
-        line += strcspn(line, BLANKS);
-    }
-    return read_seconds(line, &runtime)
+    return sscanf(line, "%*s %*s %*s %31s", seconds) == 1 &&
+                   read_seconds(seconds, &runtime)
                ? add(r, runtime, err)
                : bats_refuse(err, "no run time in column 4");
 }

@@ -1,4 +1,5 @@
-/* report: the verb report. Writes a run as a page. */
+/* report: the verbs report and export, which write a run: as a page, and in the
+ * format of another tool. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,5 +78,26 @@ int cmd_report(struct bats_look *l)
         bats_tell("written: %s", name);
     json_decref(page.status);
     bats_causes_release(&page.causes);
+    return 0;
+}
+
+/* ---- export ---- */
+
+static int write_export(void *context, FILE *out, struct bats_error *err)
+{
+    const struct bats_look *l = context;
+    char path[4096];
+    snprintf(path, sizeof path, "%s", l->set->words[0]);
+    path[bats_look_bag(path)] = '\0';
+    const char *slash = strrchr(path, '/');
+    return bats_view_wfformat(l->view, slash != NULL ? slash + 1 : path, out,
+                              err);
+}
+
+int cmd_export(struct bats_look *l)
+{
+    if (!l->set->wfformat)
+        bats_die(BATS_EINPUT, "export needs a format: --wfformat");
+    bats_look_write(l->set->out != NULL ? l->set->out : "-", write_export, l);
     return 0;
 }

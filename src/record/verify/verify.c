@@ -7,32 +7,24 @@
 
 BATS_ASSET(checks_sql, "record/verify/verify.sql");
 
-static int verify(struct bats_view *view, void *context,
-                  struct bats_error *err)
+int bats_record_verify(struct bats_view *view, struct bats_verified *v,
+                       struct bats_error *err)
 {
 #define C(member) BATS_COLUMN(struct bats_verified, member)
     static const struct bats_db_column columns[] = {
         C(sessions), C(tasks), C(executions), C(charges), {0}};
 #undef C
-    struct bats_verified *v = context;
-    bats_verified_release(v); /* of an earlier try */
-    int rc = bats_db_get(&view->db,
-                         "SELECT (SELECT count(*) FROM session),"
-                         " (SELECT count(*) FROM task_now),"
-                         " (SELECT count(*) FROM execution),"
-                         " (SELECT count(*) FROM charge)",
-                         columns, v, err, NULL, 0);
+    *v = (struct bats_verified){0};
+    int rc = bats_part_get(view,
+                           "SELECT (SELECT count(*) FROM session),"
+                           " (SELECT count(*) FROM task_now),"
+                           " (SELECT count(*) FROM execution),"
+                           " (SELECT count(*) FROM charge)",
+                           columns, v, err, NULL, 0);
     return rc < 0 ? rc
-                  : bats_db_list(&view->db, checks_sql.begin, bats_db_text,
-                                 sizeof *v->differences, &v->differences,
-                                 &v->n, &v->texts, err, NULL, 0);
-}
-
-int bats_record_verify(struct bats_view *view, struct bats_verified *verified,
-                       struct bats_error *err)
-{
-    *verified = (struct bats_verified){0};
-    return bats_part_take(view, verify, verified, err);
+                  : bats_part_list(view, checks_sql.begin, bats_db_text,
+                                   sizeof *v->differences, &v->differences,
+                                   &v->n, &v->texts, err, NULL, 0);
 }
 
 void bats_verified_release(struct bats_verified *v)
