@@ -10,11 +10,13 @@ back() { # SECONDS COMMAND...: later, while the run goes on
 }
 controller_again() { slurmctld -D </dev/null >>log/slurmctld 2>&1 & }
 # forgets COMMAND...: slurmctld dies, and the next one knows what it knew when
-# `before` was made of its state. COMMAND runs while there is none.
+# `before` was made of its state. COMMAND runs while there is none. Jobs get other
+# numbers: for two minutes nodes do not run one again that has ended.
 forgets() {
     kill -KILL "$(cat slurmctld.pid)"
     rm -rf slurmctld.pid state
     cp -a before state
+    echo FirstJobId=5000 >>"$SLURM_CONF"
     "$@"
     controller_again
     within 60 sh -c 'scontrol ping | grep -q UP'
