@@ -137,6 +137,7 @@ kill -STOP $master # it says nothing, but its connections stay
 ended $worker '1|3'
 within 60 sleepers 0
 grep -q 'rank 0: the master has been silent for too long' cut.err
+grep -q 'rank 1: the gateway has lost the master' cut.err
 ok 'jobs that do not hear of the master end their tasks and themselves'
 killed
 
