@@ -25,7 +25,9 @@ awk -v n="$tasks" 'BEGIN {
             k < 994 ? again "exit 85" : "sleep 0.5"
     }
 }' >bag
-grep -nx false bag | cut -d: -f1 >expected.failed
+# What fails or times out while a run drains is not tried again.
+grep -nx false bag | cut -d: -f1 | sort >fail
+grep -n 'false\|exit 1$\|1001' bag | cut -d: -f1 | sort >may.fail
 seq "$tasks" >expected.all
 
 # Two windows of three seconds for all, then the money is used up.
@@ -101,10 +103,11 @@ ok "$tasks tasks, $session sessions, $killed workers and $masters master killed"
 
 sql "SELECT task FROM execution WHERE outcome = 0 ORDER BY task" |
     cmp - expected.all
-sql "SELECT number FROM tasks WHERE state = 'failed' ORDER BY number" |
-    cmp - expected.failed
+sql "SELECT number FROM tasks WHERE state = 'failed'" | sort >failed
+test -z "$(comm -23 fail failed)"
+test -z "$(comm -23 failed may.fail)"
 test "$(sql "SELECT count(*) FROM tasks
-    WHERE state = 'done'")" -eq $((tasks - $(wc -l <expected.failed)))
+    WHERE state = 'done'")" -eq $((tasks - $(wc -l <failed)))
 test "$(sql "SELECT count(*) FROM (SELECT task FROM execution
     WHERE runtime_us NOT NULL AND exit_status = 0 AND signal = 0 GROUP BY task
     HAVING count(*) > 1)")" -eq 0
