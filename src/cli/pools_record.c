@@ -1,6 +1,5 @@
 #include "cli/frontier.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 
 #include "bats/cluster.h"
 #include "bats/lease.h"
-#include "report/words.h"
 #include "report/workflows.h"
 #include "util/json.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "bats/status.h"
-#include "report/words.h"
 #include "util/json.h"
 
 struct bats_purse_status *bats_workflows_take(const struct bats_sched *sched,

@@ -3,7 +3,6 @@
  * Then the texts are read in the order of the list, which is that of their
  * table. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "record/read/part.h"

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "record/schema.h"
+#include "util/asset.h"
 #include "util/grow.h"
+
+BATS_ASSET(parameter_sql, "record/write/parameter.sql");
 
 /* ---- JSON ---- */
 
@@ -109,19 +112,6 @@ static int add_key(struct bats_parameters *p, const char *name,
     return 0;
 }
 
-/* A name that the view already has as a column gets the prefix "p_". */
-static int insert_name(struct bats_db *db, const char *name,
-                       struct bats_error *err)
-{
-    return bats_db_each(
-        db,
-        "INSERT OR IGNORE INTO parameter (name, place) SELECT ?1, CASE WHEN "
-        "EXISTS (SELECT 1 FROM pragma_table_info('tasks') WHERE "
-        "lower(name) = lower(?1)) THEN 'p_' || ?1 ELSE ?1 END WHERE NOT EXISTS "
-        "(SELECT 1 FROM parameter WHERE name = ?1)",
-        NULL, NULL, err, BATS_VALUES(BATS_T(name)));
-}
-
 int bats_parameters_name(struct bats_parameters *p, struct bats_db *db,
                          const char *const *names, size_t n,
                          struct bats_error *err)
@@ -131,7 +121,8 @@ int bats_parameters_name(struct bats_parameters *p, struct bats_db *db,
         char *name = plain_name(names[i], i + 1);
         rc = name == NULL ? bats_no_memory(err) : add_key(p, name, err);
         if (rc == 0)
-            rc = insert_name(db, name, err);
+            rc = bats_db_each(db, parameter_sql.begin, NULL, NULL, err,
+                              BATS_VALUES(BATS_T(name)));
         if (rc == 0) /* so that the next name sees this column */
             rc = bats_schema_view_tasks(db, err);
         free(name);

@@ -29,10 +29,9 @@ int bats_past_load(struct bats_past *past, struct bats_db *db,
 {
 #define P(member) BATS_COLUMN(struct bats_past, member)
 #define C(member) BATS_COLUMN(struct bats_past_task, member)
-    static const struct bats_db_column columns[] = {P(sessions),   P(charged),
-                                                    P(preempted),  P(last_id),
-                                                    P(last_place), {0}},
-                                       task_columns[] = {C(id),
+    static const struct bats_db_column columns[] = {
+        P(sessions), P(charged), P(preempted), P(last_id), P(last_place), {0}};
+    static const struct bats_db_column task_columns[] = {C(id),
                                                          C(number),
                                                          C(line),
                                                          C(hash),

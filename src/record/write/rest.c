@@ -11,6 +11,7 @@
 BATS_ASSET(seen_sql, "record/write/seen.sql");
 BATS_ASSET(of_job_sql, "record/write/of_job.sql");
 BATS_ASSET(purchase_sql, "record/write/purchase.sql");
+BATS_ASSET(open_sql, "record/write/open.sql");
 BATS_ASSET(results_sql, "record/write/results.sql");
 
 #define SEEN_MAX 64 /* most runtimes per cluster */
@@ -64,30 +65,23 @@ int bats_record_of_job(struct bats_record *record, const char *job,
                        BATS_VALUES(BATS_T(job)));
 }
 
-/* Jobs without a bill. */
-static const char open_sql[] =
-    "SELECT machine, mark, held FROM lease WHERE kind = 'job'"
-    "  AND state NOT IN ('ended', 'killed') AND session = (SELECT max(id)"
-    "    FROM session WHERE jobs_name NOT NULL) ORDER BY machine, id";
-
 int bats_record_purchase(struct bats_record *record, const char *job,
                          struct bats_record_purchase *known,
                          struct bats_error *err)
 {
 #define C(member) BATS_COLUMN(struct bats_record_purchase, member)
 #define J(member) BATS_COLUMN(struct bats_record_job_open, member)
-    static const struct bats_db_column columns[] = {C(session), C(name),
-                                                    C(charged), C(of_job),
-                                                    C(own), C(last_us), {0}},
-                                       open_columns[] = {
-                                           J(machine), J(mark), J(price), {0}};
+    static const struct bats_db_column columns[] = {
+        C(session), C(name), C(charged), C(of_job), C(own), C(last_us), {0}};
+    static const struct bats_db_column open_columns[] = {
+        J(machine), J(mark), J(price), {0}};
 #undef C
 #undef J
     *known = (struct bats_record_purchase){.session = 1};
     int rc = bats_db_get(&record->db, purchase_sql.begin, columns, known, err,
                          BATS_VALUES(BATS_T(job)));
     return rc < 0 ? rc
-                  : bats_db_list(&record->db, open_sql, open_columns,
+                  : bats_db_list(&record->db, open_sql.begin, open_columns,
                                  sizeof *known->open, &known->open,
                                  &known->n_open, NULL, err, NULL, 0);
 }
