@@ -17,12 +17,6 @@ submit() {
     return $code
 }
 
-# await_bill JOB LIVES: until the accounting has that many records of the job.
-await_bill() {
-    within 60 bills "$@"
-}
-
+# bills JOB LIVES: the accounting has that many records of the job.
 accounting=$SGE_ROOT/default/common/accounting
-bills() {
-    test "$(cut -d: -f6 "$accounting" | grep -cx "$1")" -ge "$2"
-}
+bills() { test "$(cut -d: -f6 "$accounting" | grep -cx "$1")" -ge "$2"; }

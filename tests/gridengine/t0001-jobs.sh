@@ -51,7 +51,7 @@ qdel "$ended" >deleted
 ran() { test "$(cat lost/ran 2>/dev/null | wc -l)" -ge "$1"; }
 within 60 ran 3
 kill -KILL "$(cat "node.$(qstat -s r | sed -n "s/^ *$lost .*@\([a-z0-9]*\) .*/\1/p")")"
-await_bill "$ended" 1
+within 60 bills "$ended" 1
 grep -q 'stopped by SIGTERM: 0 of 3 tasks done, 3 left' "ended/bag.o$ended"
 test "$(bats-mpi status --left ended/bag.txt)" = 3
 ok 'before it is ended, the run stops in order, and keeps its tasks'
@@ -68,7 +68,7 @@ ok 'after s_rt the job is queued again, and no task runs twice'
 
 # The job begins again on another host (reschedule_unknown).
 within 180 ran 16
-await_bill "$lost" 2
+within 60 bills "$lost" 2
 test "$(sort -u lost/ran | wc -l)" = 16
 test "$(wc -l <lost/ran)" -le 17
 ok 'after its host is lost the job runs elsewhere, and only what ran runs again'
