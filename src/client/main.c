@@ -489,30 +489,25 @@ static int bats_submit(int argc, char **argv)
     return submit(&s, take_words(&s, argc - i, argv + i));
 }
 
-static json_t *tasks_of(char **words, int n)
+static void check_numbers(char **words, int n)
 {
     for (int i = 0; i < n; i++)
         if (!is_number(words[i]))
             die(REFUSED, "'%s' is not the number of a task", words[i]);
-    return numbers(words, n);
 }
 
 /* Without a number: all tasks that have not ended, "ID running" a line. */
 static int bats_state(int argc, char **argv)
 {
     size_t i;
-    json_t *task, *request;
+    json_t *task;
     if (argc > 2)
         return usage(true);
-    if (argc == 1) {
-        request = json_string("all");
-    } else {
-        json_t *list = tasks_of(argv + 1, 1);
-        request = json_incref(json_array_get(list, 0));
-        json_decref(list);
-    }
+    check_numbers(argv + 1, argc - 1);
+    json_t *id = argc == 1 ? json_string("all")
+                           : json_integer(strtoll(argv[1], NULL, 10));
     join(NULL);
-    json_t *answer = ask(json_pack("{s:o}", "state", request));
+    json_t *answer = ask(json_pack("{s:o}", "state", id));
     json_array_foreach(json_object_get(answer, "running"), i, task)
         printf("%ld running\n", (long)json_integer_value(task));
     const char *state = json_string_value(json_object_get(answer, "state"));
@@ -528,9 +523,10 @@ static int bats_cancel(int argc, char **argv)
 {
     if (argc < 2)
         return usage(true);
-    json_t *list = tasks_of(argv + 1, argc - 1);
+    check_numbers(argv + 1, argc - 1);
     join(NULL);
-    json_decref(ask(json_pack("{s:o}", "cancel", list)));
+    json_decref(
+        ask(json_pack("{s:o}", "cancel", numbers(argv + 1, argc - 1))));
     return 0;
 }
 

@@ -37,11 +37,8 @@ int bats_open_ended(struct master *m, uint32_t task,
 /* Returns true if a client waits for the task: it gets the output. */
 bool bats_open_output(struct master *m, const struct bats_output_lines *lines);
 
-/* The class of the task; NULL: none was given. */
-const char *bats_open_class(const struct master *m, uint32_t task);
-
-/* What the task of an open bag asked for. */
-struct bats_need bats_open_need(const struct master *m, uint32_t task);
+/* Sets what was given with the task: class, and need. */
+void bats_open_describe(const struct master *m, struct bats_execution *e);
 
 bool bats_open_is_withdrawn(const struct master *m, uint32_t task);
 

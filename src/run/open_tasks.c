@@ -278,15 +278,13 @@ bool bats_open_output(struct master *m, const struct bats_output_lines *lines)
                              lines->bytes, lines->n);
 }
 
-const char *bats_open_class(const struct master *m, uint32_t task)
+void bats_open_describe(const struct master *m, struct bats_execution *e)
 {
-    return m->open != NULL ? m->open->kinds.classes[m->open->category[task]]
-                           : NULL;
-}
-
-struct bats_need bats_open_need(const struct master *m, uint32_t task)
-{
-    return m->open->kinds.needs[m->open->category[task]];
+    if (m->open == NULL)
+        return;
+    uint16_t kind = m->open->category[e->task];
+    e->class = m->open->kinds.classes[kind];
+    e->need = m->open->kinds.needs[kind];
 }
 
 bool bats_open_is_withdrawn(const struct master *m, uint32_t task)

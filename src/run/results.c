@@ -30,9 +30,7 @@ static void tell_ended(struct master *m, size_t i,
         .rank = m->crew.ranks[i].rank,
         .host = m->crew.ranks[i].host,
         .command = m->command.bytes,
-        .class = bats_open_class(m, r->task),
-        .need = m->open != NULL ? bats_open_need(m, r->task)
-                                : bats_needs_of(m->options, r->task),
+        .need = bats_needs_of(m->options, r->task),
         .is_result = outcome == BATS_RECORD_RESULT,
         .preempted = r->cancelled,
         .superseded = outcome == BATS_RECORD_SUPERSEDED,
@@ -42,6 +40,7 @@ static void tell_ended(struct master *m, size_t i,
         .n_last = r->n_last,
         .to_come = r->to_come[0],
     };
+    bats_open_describe(m, &execution);
     m->observer->ended(m->observer->context, &execution);
 }
 

@@ -65,6 +65,11 @@ squeue
 scancel -Q $(cat four)
 sbatch -d afterok:$(cat id.1):$(cat id.1) --wrap='echo $PWD' -D w -o out
 ! sbatch --mem 900G --wrap true
+sbatch -c 2 <<'S'
+#!/bin/bash
+#SBATCH -o from-stdin
+echo "$0 $OMP_NUM_THREADS \n $((1 + 1))"
+S
 ! sbatch --array 0-4 --wrap 'touch array'
 M
 open_bag -j 3 -- bash manager
@@ -80,6 +85,7 @@ ok 'scripts for Slurm run with the cores, time, name and output they ask for'
 grep -qx '4 R' out
 [ -e named9-4 ]
 [ "$(cat w/out)" = "$PWD/w" ]
+[ "$(cat from-stdin)" = 'sbatch 2 \n 2' ]
 [ "$(sqlite3 open.bats 'SELECT state FROM tasks WHERE number = 4')" = failed ]
 grep -q 'needs 900G of memory' err
 grep -q -e '--array is not known' err

@@ -203,25 +203,32 @@ static bats_time told(const void *play, uint32_t task, uint32_t cluster)
     return p->runtime[task];
 }
 
+/* n tasks with known runtimes, of one slot or, in category 1, of a node of 4
+ * slots. The graph is the caller's. */
+static void begin_told(struct bats_graph *graph, uint32_t n,
+                       const struct bats_edge *edges, uint32_t n_edges,
+                       uint32_t n_nodes)
+{
+    assert_int_equal(bats_graph_init(graph, n, n, edges, n_edges, NULL), 0);
+    p->needs[0] = (struct bats_need){1, 0, 0, 0};
+    p->needs[1] = (struct bats_need){4, 0, 0, 0};
+    p->o.graph = graph;
+    p->o.told_runtime = told;
+    p->o.true_context = p;
+    begin(n, n_nodes, 4, 2);
+}
+
 /* Tasks of one slot may not take each slot that becomes free. */
 TEST(a_large_task_is_not_starved)
 {
     forget();
-    struct bats_edge edges[400];
-    struct bats_graph graph;
-    uint32_t n = 201, m = 0;
     /* Task 0 leads to the large one, 200; all others are ready at once. */
-    edges[m++] = (struct bats_edge){0, 200};
-    assert_int_equal(bats_graph_init(&graph, n, n, edges, m, NULL), 0);
-    p->needs[0] = (struct bats_need){1, 0, 0, 0};
-    p->needs[1] = (struct bats_need){4, 0, 0, 0};
+    struct bats_edge edge = {0, 200};
+    struct bats_graph graph;
     p->category[200] = 1;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < 201; i++)
         p->runtime[i] = (10 + i % 7) * BATS_SECOND;
-    p->o.graph = &graph;
-    p->o.told_runtime = told;
-    p->o.true_context = p;
-    begin(n, 1, 4, 2);
+    begin_told(&graph, 201, &edge, 1, 1);
     play();
     /* Its parent has the longest chain, and is first: 10 s. What runs then
      * ends within 16 s, and nothing longer begins. */
@@ -238,18 +245,12 @@ TEST(a_reservation_is_where_it_is_soonest_and_moves_from_a_lost_machine)
     forget();
     struct bats_edge edge = {0, 49};
     struct bats_graph graph;
-    assert_int_equal(bats_graph_init(&graph, 50, 50, &edge, 1, NULL), 0);
-    p->needs[0] = (struct bats_need){1, 0, 0, 0};
-    p->needs[1] = (struct bats_need){4, 0, 0, 0};
     p->category[49] = 1;
     for (uint32_t i = 1; i < 49; i++)
         p->runtime[i] = (i < 4 ? 1000 : i < 8 ? 500 : 300) * BATS_SECOND;
     p->runtime[0] = BATS_SECOND;
     p->runtime[49] = 5000 * BATS_SECOND;
-    p->o.graph = &graph;
-    p->o.told_runtime = told;
-    p->o.true_context = p;
-    begin(50, 2, 4, 2);
+    begin_told(&graph, 50, &edge, 1, 2);
     step();
     assert_int_equal(bats_sched_reservation(p->sched).machine, 0);
     memset(p->slot, 0, 4 * sizeof *p->slot);
@@ -388,19 +389,13 @@ TEST(an_urgent_chain_comes_before_larger_tasks)
     forget();
     struct bats_edge edges[9];
     struct bats_graph graph;
-    for (uint32_t i = 0; i < 9; i++)
-        edges[i] = (struct bats_edge){i, i + 1};
-    assert_int_equal(bats_graph_init(&graph, 15, 15, edges, 9, NULL), 0);
-    p->needs[0] = (struct bats_need){1, 0, 0, 0};
-    p->needs[1] = (struct bats_need){4, 0, 0, 0};
     for (uint32_t i = 0; i < 15; i++) {
         p->category[i] = i >= 10;
         p->runtime[i] = 10 * BATS_SECOND;
     }
-    p->o.graph = &graph;
-    p->o.told_runtime = told;
-    p->o.true_context = p;
-    begin(15, 1, 4, 2);
+    for (uint32_t i = 0; i < 9; i++)
+        edges[i] = (struct bats_edge){i, i + 1};
+    begin_told(&graph, 15, edges, 9, 1);
     assert_true(p->slot[0].end > 0);
     assert_int_equal(p->slot[0].task, 0);
     bats_graph_release(&graph);
