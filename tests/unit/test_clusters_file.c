@@ -1,6 +1,7 @@
 /* clusters file: what it says, and its mistakes. */
 #include "helpers/clusters_fixture.h"
 #include "input/clusters_file.h"
+#include "util/text.h"
 
 /* The file is refused, and what stands behind its path begins with this. */
 static void refuse_bytes(const char *text, size_t length, const char *expected)
@@ -28,44 +29,39 @@ static void refuse_line(const char *line, const char *expected)
 
 /* ---- files that are right ---- */
 
-TEST(the_documented_file_is_read)
+/* Window and currency of the file, and name, charge and max of each cluster. */
+static void expect(struct bats_clusters_file *file, const char *expected)
 {
-    struct bats_clusters_file *file =
-        load("[run]\n"
-             "window = 60m\n"
-             "currency = SU\n"
-             "[cluster slow]\n"
-             "nodes = slow[1-4]      # or ranks = 1-32\n"
-             "charge = 3.0           # per machine per window\n"
-             "max = 32\n"
-             "machine = rank         # or node\n"
-             "speed = 1              # emulation only\n"
-             "[cluster fast]\n"
-             "partition = gpu\n"
-             "charge = 0.085\n");
-    assert_int_equal(file->n_sections, 2);
-    const struct bats_cluster *slow = &file->sections[0].model.cluster;
-    assert_string_equal(slow->name, "slow");
-    assert_true(slow->charge == 3 * BATS_UNIT);
-    assert_int_equal(slow->max, 32);
-    const struct bats_cluster *fast = &file->sections[1].model.cluster;
-    assert_string_equal(fast->name, "fast");
-    assert_true(fast->charge == 85000);
-    assert_true(fast->max == UINT32_MAX);
-    assert_true(file->window == BATS_HOUR);
-    assert_string_equal(file->currency, "SU");
+    char text[1024] = "", word[BATS_UNITS_TEXT];
+    bats_append(text, sizeof text, "%s%s",
+                bats_duration_format(word, file->window), file->currency);
+    for (size_t i = 0; i < file->n_sections; i++) {
+        const struct bats_cluster *c = &file->sections[i].model.cluster;
+        bats_append(text, sizeof text, ", %s %s", c->name,
+                    bats_money_format(word, c->charge));
+        if (c->max != UINT32_MAX)
+            bats_append(text, sizeof text, " %u", c->max);
+    }
+    assert_string_equal(text, expected);
     bats_clusters_file_destroy(file);
 }
 
-TEST(what_is_not_given_has_a_default)
+TEST(the_documented_file_is_read_and_what_is_not_given_has_a_default)
 {
-    struct bats_clusters_file *file = load("[cluster x]\ncharge=0");
-    assert_int_equal(file->n_sections, 1);
-    assert_true(file->sections[0].model.cluster.charge == 0);
-    assert_true(file->sections[0].model.cluster.max == UINT32_MAX);
-    assert_true(file->window == BATS_HOUR);
-    assert_string_equal(file->currency, "");
-    bats_clusters_file_destroy(file);
+    expect(load("[run]\n"
+                "window = 60m\n"
+                "currency = SU\n"
+                "[cluster slow]\n"
+                "nodes = slow[1-4]      # or ranks = 1-32\n"
+                "charge = 3.0           # per machine per window\n"
+                "max = 32\n"
+                "machine = rank         # or node\n"
+                "speed = 1              # emulation only\n"
+                "[cluster fast]\n"
+                "partition = gpu\n"
+                "charge = 0.085\n"),
+           "1hSU, slow 3 32, fast 0.085");
+    expect(load("[cluster x]\ncharge=0"), "1h, x 0");
 }
 
 /* 1.5 x 15 / 60 = 0.375; 0.000001 x 15 / 60 is a quarter of a millionth; 2 x
@@ -77,17 +73,9 @@ TEST(a_charge_per_hour_is_charged_by_the_window)
                                "[cluster c]\ncharge = 2/h\nranks = 3\n"
                                "[cluster d]\ncharge = 1.5\nranks = 4\n"
                                "[run]\nwindow = 15m\nminimum = 15m\n";
-    static const bats_money quarter[] = {375000, 1, 500000, 1500000};
-    static const bats_money day[] = {36 * BATS_UNIT, 24, 48 * BATS_UNIT,
-                                     1500000};
-    struct bats_clusters_file *file = load(text);
-    for (size_t i = 0; i < 4; i++)
-        assert_true(file->sections[i].model.cluster.charge == quarter[i]);
-    bats_clusters_file_destroy(file);
-    file = load_with(text, 24 * BATS_HOUR);
-    for (size_t i = 0; i < 4; i++)
-        assert_true(file->sections[i].model.cluster.charge == day[i]);
-    bats_clusters_file_destroy(file);
+    expect(load(text), "15m, a 0.375 1, b 0.000001 1, c 0.5 1, d 1.5 1");
+    expect(load_with(text, 24 * BATS_HOUR),
+           "1d, a 36 1, b 0.000024 1, c 48 1, d 1.5 1");
 }
 
 TEST(a_window_below_the_minimum_is_refused)
@@ -99,30 +87,22 @@ TEST(a_window_below_the_minimum_is_refused)
     refuse("[run]\nminimum = 2h\n[cluster a]\ncharge = 1\n",
            ":2: a window of 1h is shorter than 2h, the shortest that is "
            "charged");
-    file = load("[run]\nminimum = 1h\n[cluster a]\ncharge = 1\n");
-    bats_clusters_file_destroy(file);
-    file = NULL;
-    assert_int_equal(
+    expect(load("[run]\nminimum = 1h\n[cluster a]\ncharge = 1\n"), "1h, a 1");
+    assert_says(
         bats_clusters_file_load(clusters_path, 59 * BATS_MINUTE, &file, &err),
-        BATS_EINPUT);
+        BATS_EINPUT,
+        ":2: a window of 59m is shorter than 1h, the shortest that is charged");
     assert_null(file);
-    expect_error(
-        &err, ":2: a window of 59m is shorter than 1h, the shortest that is "
-              "charged");
 }
 
 TEST(max_follows_from_the_list_where_it_can)
 {
-    struct bats_clusters_file *file =
-        load("[cluster a]\ncharge=1\nranks=1-32,40\n"
-             "[cluster b]\ncharge=1\nranks=41-48\nmachine=node\n"
-             "[cluster c]\ncharge=1\nnodes=c[1-4]\n"
-             "[cluster d]\ncharge=1\nnodes=d[1-4]\nmachine=node\n"
-             "[cluster e]\ncharge=1\nnodes=e[1-4]\nmachine=node\nmax=3\n");
-    static const uint32_t max[] = {33, UINT32_MAX, UINT32_MAX, 4, 3};
-    for (size_t i = 0; i < sizeof max / sizeof *max; i++)
-        assert_true(file->sections[i].model.cluster.max == max[i]);
-    bats_clusters_file_destroy(file);
+    expect(load("[cluster a]\ncharge=1\nranks=1-32,40\n"
+                "[cluster b]\ncharge=1\nranks=41-48\nmachine=node\n"
+                "[cluster c]\ncharge=1\nnodes=c[1-4]\n"
+                "[cluster d]\ncharge=1\nnodes=d[1-4]\nmachine=node\n"
+                "[cluster e]\ncharge=1\nnodes=e[1-4]\nmachine=node\nmax=3\n"),
+           "1h, a 1 33, b 1, c 1, d 1 4, e 1 3");
 }
 
 /* Byte order mark, CRLF, indented keys, colons, long and other comments. */
@@ -141,14 +121,7 @@ TEST(spelling_is_free_where_nothing_hangs_on_it)
              "    currency = a;b#c\r\n"
              "    window = 1:30:00",
              rest, rest);
-    struct bats_clusters_file *file = load(text);
-    const struct bats_cluster *cluster = &file->sections[0].model.cluster;
-    assert_string_equal(cluster->name, "x-1.y_z");
-    assert_true(cluster->charge == 2500000);
-    assert_int_equal(cluster->max, 7);
-    assert_string_equal(file->currency, "a;b#c");
-    assert_true(file->window == 90 * BATS_MINUTE);
-    bats_clusters_file_destroy(file);
+    expect(load(text), "1h30ma;b#c, x-1.y_z 2.5 7");
 }
 
 /* ---- files that are wrong ---- */
@@ -229,9 +202,7 @@ TEST(a_text_is_read_as_a_file)
     struct bats_clusters_file *file = NULL;
     assert_ok(bats_clusters_text_load("[cluster x]\ncharge = 2\n", "here", 0,
                                       &file, &err));
-    assert_int_equal(file->n_sections, 1);
-    assert_true(file->sections[0].model.cluster.charge == 2 * BATS_UNIT);
-    bats_clusters_file_destroy(file);
+    expect(file, "1h, x 2");
     assert_refused(
         bats_clusters_text_load("[cluster x]\n", "here", 0, &file, &err),
         BATS_EINPUT, "here:1: [cluster x] has no charge");
@@ -422,30 +393,25 @@ TEST(mistakes_are_refused_with_their_line)
         refuse(files[i][0], files[i][1]);
 }
 
-static enum bats_billing_model billing_of(const char *text)
-{
-    struct bats_clusters_file *file;
-    assert_ok(bats_clusters_text_load(text, "f", 0, &file, &err));
-    enum bats_billing_model model = file->billing;
-    bats_clusters_file_destroy(file);
-    return model;
-}
-
 TEST(charges_per_hour_are_those_of_an_allocation)
 {
-    assert_int_equal(billing_of("[cluster a]\ncharge = 2/h\n"),
-                     BATS_BILLING_ALLOCATION);
-    assert_int_equal(billing_of("[cluster a]\ncharge = 2\n"),
-                     BATS_BILLING_WINDOW);
-    assert_int_equal(billing_of("[cluster a]\ncharge = 2/h\nranks = 1\n"
-                                "[cluster b]\ncharge = 2\nranks = 2\n"),
-                     BATS_BILLING_WINDOW);
-    assert_int_equal(billing_of("[run]\nbilling = window\n"
-                                "[cluster a]\ncharge = 2/h\n"),
-                     BATS_BILLING_WINDOW);
-    assert_int_equal(billing_of("[run]\nbilling = allocation\n"
-                                "[cluster a]\ncharge = 2\n"),
-                     BATS_BILLING_ALLOCATION);
+    static const struct {
+        const char *text;
+        enum bats_billing_model model;
+    } rows[] = {{"[cluster a]\ncharge = 2/h\n", BATS_BILLING_ALLOCATION},
+                {"[cluster a]\ncharge = 2\n", BATS_BILLING_WINDOW},
+                {"[cluster a]\ncharge = 2/h\nranks = 1\n"
+                 "[cluster b]\ncharge = 2\nranks = 2\n",
+                 BATS_BILLING_WINDOW},
+                {"[run]\nbilling = window\n[cluster a]\ncharge = 2/h\n",
+                 BATS_BILLING_WINDOW},
+                {"[run]\nbilling = allocation\n[cluster a]\ncharge = 2\n",
+                 BATS_BILLING_ALLOCATION}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bats_clusters_file *file = load(rows[i].text);
+        assert_int_equal(file->billing, rows[i].model);
+        bats_clusters_file_destroy(file);
+    }
 }
 
 TEST(unreliable_clusters_are_known)

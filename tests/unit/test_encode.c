@@ -103,22 +103,6 @@ TEST(a_long_text_is_cut_and_counted)
     free(text);
 }
 
-TEST(csv_quotes_as_rfc_4180_has_it)
-{
-    assert_string_equal(encoded(BATS_ENCODE_CSV, "1.1 cheapest"),
-                        "1.1 cheapest");
-    assert_string_equal(encoded(BATS_ENCODE_CSV, "a,b"), "\"a,b\"");
-    assert_string_equal(encoded(BATS_ENCODE_CSV, "a\"b\nc"), "\"a\"\"b\nc\"");
-    /* A spreadsheet would compute these. */
-    assert_string_equal(encoded(BATS_ENCODE_CSV, "=1+1"), "'=1+1");
-    assert_string_equal(encoded(BATS_ENCODE_CSV, "@SUM(1,2)"),
-                        "\"'@SUM(1,2)\"");
-    assert_string_equal(encoded(BATS_ENCODE_CSV, "-slow"), "'-slow");
-    assert_string_equal(encoded(BATS_ENCODE_CSV, "\tx"), "'\tx");
-    assert_string_equal(encoded(BATS_ENCODE_CSV, "-1.5"), "-1.5");
-    assert_string_equal(encoded(BATS_ENCODE_CSV, "+3e2"), "+3e2");
-}
-
 TEST(bash_reads_the_word_that_was_meant)
 {
     static const char *const texts[] = {
@@ -155,25 +139,40 @@ TEST(bash_reads_the_word_that_was_meant)
     }
 }
 
-TEST(any_shell_reads_what_is_quoted)
+TEST(words_are_quoted_as_the_rows_say)
 {
-    assert_string_equal(encoded(BATS_ENCODE_QUOTED, ""), "''");
-    assert_string_equal(encoded(BATS_ENCODE_QUOTED, "a-b"), "'a-b'");
-    assert_string_equal(encoded(BATS_ENCODE_QUOTED, "it's $(x)\n\x1b\\"),
-                        "'it'\\''s $(x)\n\x1b\\'");
+    static const struct {
+        enum bats_encoding encoding;
+        const char *text, *expected;
+    } rows[] = {
+        /* RFC 4180; and what a spreadsheet would compute is marked. */
+        {BATS_ENCODE_CSV, "1.1 cheapest", "1.1 cheapest"},
+        {BATS_ENCODE_CSV, "a,b", "\"a,b\""},
+        {BATS_ENCODE_CSV, "a\"b\nc", "\"a\"\"b\nc\""},
+        {BATS_ENCODE_CSV, "=1+1", "'=1+1"},
+        {BATS_ENCODE_CSV, "@SUM(1,2)", "\"'@SUM(1,2)\""},
+        {BATS_ENCODE_CSV, "-slow", "'-slow"},
+        {BATS_ENCODE_CSV, "\tx", "'\tx"},
+        {BATS_ENCODE_CSV, "-1.5", "-1.5"},
+        {BATS_ENCODE_CSV, "+3e2", "+3e2"},
+        /* Any shell reads these. */
+        {BATS_ENCODE_QUOTED, "", "''"},
+        {BATS_ENCODE_QUOTED, "a-b", "'a-b'"},
+        {BATS_ENCODE_QUOTED, "it's $(x)\n\x1b\\", "'it'\\''s $(x)\n\x1b\\'"}};
     char few[8];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(encoded(rows[i].encoding, rows[i].text),
+                            rows[i].expected);
     assert_int_equal(bats_encode(BATS_ENCODE_QUOTED, few, sizeof few, "a'b"),
                      8);
 }
 
 TEST(a_plain_word_means_itself)
 {
+    static const char *const others[] = {"", "a b", "a\nb", "a;b", "\xc3\xa9"};
     assert_true(bats_encode_is_word("gpu-long_2.a"));
-    assert_false(bats_encode_is_word(""));
-    assert_false(bats_encode_is_word("a b"));
-    assert_false(bats_encode_is_word("a\nb"));
-    assert_false(bats_encode_is_word("a;b"));
-    assert_false(bats_encode_is_word("\xc3\xa9"));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(bats_encode_is_word(others[i]));
 }
 
 TEST_MAIN(NULL, NULL)

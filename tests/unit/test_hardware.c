@@ -66,53 +66,45 @@ TEST_WITH(the_whole_node_is_counted, make_machine, NULL)
     assert_string_equal(h.model, "");
 }
 
-static void expect(const char *bound, enum bats_bind bind, uint32_t index,
-                   uint32_t count, const char *chosen, uint32_t cores)
+TEST_WITH(ranks_share_cores_as_the_rows_say, make_machine, NULL)
 {
-    char text[64];
-    struct bats_share share = {index, count};
-    uint32_t n = bats_hardware_choose(bound, bind, share, text, sizeof text);
-    assert_string_equal(text, chosen);
-    assert_int_equal(n, cores);
-}
-
-TEST_WITH(a_rank_alone_has_all_its_cores, make_machine, NULL)
-{
-    expect("0-15", BATS_BIND_CORE, 0, 1, "0-15", 8);
-    expect("0-3", BATS_BIND_CORE, 0, 1, "0-3", 2);
-    expect("5", BATS_BIND_CORE, 0, 1, "5", 1);
-}
-
-TEST_WITH(ranks_share_neighbouring_cores_evenly, make_machine, NULL)
-{
-    expect("0-15", BATS_BIND_CORE, 0, 2, "0-7", 4);
-    expect("0-15", BATS_BIND_CORE, 1, 2, "8-15", 4);
-    expect("0-15", BATS_BIND_CORE, 1, 3, "4-7", 2);
-    expect("0-15", BATS_BIND_CORE, 2, 3, "8-11", 2); /* two cores are left */
-    expect("0-15", BATS_BIND_CORE, 7, 8, "14-15", 1);
-    expect("1,3,8-9", BATS_BIND_CORE, 1, 3, "3", 1);
-    expect("1,3,8-9", BATS_BIND_CORE, 2, 3, "8-9", 1);
-}
-
-TEST_WITH(too_many_ranks_are_not_tied, make_machine, NULL)
-{
-    expect("0-15", BATS_BIND_CORE, 8, 9, "", 1);
-    expect("0-1", BATS_BIND_NUMA, 0, 2, "", 1);
-}
-
-TEST_WITH(numa_is_all_that_is_near, make_machine, NULL)
-{
-    expect("0-15", BATS_BIND_NUMA, 0, 4, "0-7", 2);
-    expect("0-15", BATS_BIND_NUMA, 3, 4, "8-15", 2);
-    expect("2-9", BATS_BIND_NUMA, 0, 2, "2-7", 2);
-    expect("2-9", BATS_BIND_NUMA, 1, 2, "2-9", 2); /* on both */
-}
-
-TEST_WITH(none_ties_nothing, make_machine, NULL)
-{
-    expect("0-15", BATS_BIND_NONE, 0, 2, "", 0);
-    struct bats_share share = {0, 1};
-    assert_int_equal(bats_hardware_bind(BATS_BIND_NONE, share), 0);
+    static const struct {
+        const char *bound;
+        enum bats_bind bind;
+        struct bats_share share; /* index, count */
+        const char *chosen;
+        uint32_t cores;
+    } rows[] = {/* A rank alone has all its cores. */
+                {"0-15", BATS_BIND_CORE, {0, 1}, "0-15", 8},
+                {"0-3", BATS_BIND_CORE, {0, 1}, "0-3", 2},
+                {"5", BATS_BIND_CORE, {0, 1}, "5", 1},
+                /* Ranks share neighbouring ones evenly; two may be left. */
+                {"0-15", BATS_BIND_CORE, {0, 2}, "0-7", 4},
+                {"0-15", BATS_BIND_CORE, {1, 2}, "8-15", 4},
+                {"0-15", BATS_BIND_CORE, {1, 3}, "4-7", 2},
+                {"0-15", BATS_BIND_CORE, {2, 3}, "8-11", 2},
+                {"0-15", BATS_BIND_CORE, {7, 8}, "14-15", 1},
+                {"1,3,8-9", BATS_BIND_CORE, {1, 3}, "3", 1},
+                {"1,3,8-9", BATS_BIND_CORE, {2, 3}, "8-9", 1},
+                /* Too many are not tied. */
+                {"0-15", BATS_BIND_CORE, {8, 9}, "", 1},
+                {"0-1", BATS_BIND_NUMA, {0, 2}, "", 1},
+                /* A NUMA node is all that is near, which may be on both. */
+                {"0-15", BATS_BIND_NUMA, {0, 4}, "0-7", 2},
+                {"0-15", BATS_BIND_NUMA, {3, 4}, "8-15", 2},
+                {"2-9", BATS_BIND_NUMA, {0, 2}, "2-7", 2},
+                {"2-9", BATS_BIND_NUMA, {1, 2}, "2-9", 2},
+                {"0-15", BATS_BIND_NONE, {0, 2}, "", 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[64];
+        assert_int_equal(bats_hardware_choose(rows[i].bound, rows[i].bind,
+                                              rows[i].share, text,
+                                              sizeof text),
+                         rows[i].cores);
+        assert_string_equal(text, rows[i].chosen);
+    }
+    assert_int_equal(
+        bats_hardware_bind(BATS_BIND_NONE, (struct bats_share){0, 1}), 0);
 }
 
 TEST_MAIN(NULL, NULL)

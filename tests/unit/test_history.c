@@ -3,7 +3,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "helpers/test.h"
+#include "helpers/directory.h"
 #include "history/believe.h"
 #include "history/exchange.h"
 #include "history/store.h"
@@ -131,16 +131,13 @@ static int add(struct bats_store *to, const char *run, int64_t ended_s,
 }
 
 /* Each case has an empty store in a directory of its own. */
-static char dir[40], path[64], other[64]; /* other: a name beside it */
+static const char path[] = "in/it.db", other[] = "other";
 static struct bats_store *store;
 static struct bats_past past; /* as read last */
 
 static int open_store(void **state)
 {
-    strcpy(dir, "/tmp/bats-history-XXXXXX");
-    assert_non_null(mkdtemp(dir));
-    snprintf(path, sizeof path, "%s/in/it.db", dir);
-    snprintf(other, sizeof other, "%s/other", dir);
+    assert_int_equal(enter_directory(state), 0);
     assert_ok(bats_store_open(path, true, &store, &err));
     return 0;
 }
@@ -149,12 +146,7 @@ static int discard_store(void **state)
 {
     bats_store_release(&past);
     bats_store_close(store);
-    unlink(path);
-    unlink(other);
-    *strrchr(path, '/') = '\0';
-    rmdir(path);
-    assert_int_equal(rmdir(dir), 0);
-    return 0;
+    return leave_directory(state);
 }
 
 #define TEST_IN_STORE(name) TEST_WITH(name, open_store, discard_store)
@@ -383,14 +375,6 @@ TEST_IN_STORE(what_is_forgotten_is_gone)
     assert_ok(bats_store_has(store, "a", &err));
 }
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    fclose(out);
-}
-
 TEST_IN_STORE(other_files_are_refused)
 {
     sqlite3 *db;
@@ -405,7 +389,7 @@ TEST_IN_STORE(other_files_are_refused)
     sqlite3_close(db);
     assert_says(bats_store_open(path, true, &store, &err), BATS_EINPUT,
                 "is not a history");
-    write_file(path, "This is a text of more than sixteen bytes.\n");
+    write_text(path, "This is a text of more than sixteen bytes.\n");
     assert_says(bats_store_open(path, true, &store, &err), BATS_EINPUT,
                 "is not a history");
 }
@@ -439,9 +423,9 @@ TEST_IN_STORE(an_export_is_imported_once)
     }
     bats_store_release(&before);
     assert_string_equal(past.kinds[past.rows[0].kind], "sim \"x\"");
-    write_file(other, "{\"run\": \"x\", \"kind\": \"sim\"}\n");
+    write_text(other, "{\"run\": \"x\", \"kind\": \"sim\"}\n");
     assert_says(bats_history_import(store, other, NULL, &err), BATS_EINPUT,
-                "/other:1: ");
+                "other:1: ");
 }
 
 /* The row of this kind and cluster. */
@@ -458,7 +442,7 @@ static struct bats_past_row row_of(const char *kind, const char *cluster)
 
 TEST_IN_STORE(a_joblog_is_imported)
 {
-    write_file(other,
+    write_text(other,
                "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval"
                "\tSignal\tCommand\n"
                "1\tnode-7.site\t1700000000.5\t     4.0\t0\t0\t0\t0\tsim 1\n"
@@ -475,7 +459,7 @@ TEST_IN_STORE(a_joblog_is_imported)
 
 TEST_IN_STORE(the_accounting_of_slurm_is_imported)
 {
-    write_file(other, "JobIDRaw|JobName|Partition|ElapsedRaw|State|End\n"
+    write_text(other, "JobIDRaw|JobName|Partition|ElapsedRaw|State|End\n"
                       "7|align|fast|30|COMPLETED|2026-11-20T10:00:00\n"
                       "7.batch|batch||30|COMPLETED|2026-11-20T10:00:00\n"
                       "8|align|fast|50|COMPLETED|2026-11-20T11:00:00\n"
@@ -485,10 +469,10 @@ TEST_IN_STORE(the_accounting_of_slurm_is_imported)
     assert_int_equal(row.moments.tasks, 2);
     assert_near(row.moments.sum, 80, 1e-9);
     assert_int_equal(row.month, 202611);
-    write_file(other, "JobIDRaw|JobName|Partition|Elapsed|State|End\n");
+    write_text(other, "JobIDRaw|JobName|Partition|Elapsed|State|End\n");
     assert_says(bats_history_import(store, other, NULL, &err), BATS_EINPUT,
                 "no column ElapsedRaw");
-    write_file(other, "something else\n");
+    write_text(other, "something else\n");
     assert_int_equal(bats_history_import(store, other, NULL, &err),
                      BATS_EINPUT);
 }

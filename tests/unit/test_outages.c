@@ -128,6 +128,32 @@ TEST(a_running_task_is_no_success)
     steps("60m done 0; 60m fails 1 1s: quarantine 1");
 }
 
+TEST(stop_cancels_and_drain_waits)
+{
+    begin();
+    steps("0 stop: cancel 0, cancel 1; 1s stopped 0:; 1s stopped 1: finish");
+    assert_int_equal(p->finish, BATS_FINISH_STOPPED);
+    begin();
+    steps("0 drain:; 1s done 0:; 1s done 1: finish");
+    assert_int_equal(p->finish, BATS_FINISH_STOPPED);
+}
+
+/* A machine is to go in 10 minutes; a minute later somebody says in 30. */
+TEST(the_earliest_notice_counts)
+{
+    prepare(4);
+    p->o.n_machines = 1;
+    p->o.window = BATS_HOUR;
+    p->o.billing.model = BATS_BILLING_SECOND;
+    p->clusters[0] = (struct bats_cluster){
+        .max = 1,
+        .reclaimable = true,
+        .tariff = {.per = BATS_HOUR, .n_steps = 1, .step = {{0, BATS_UNIT}}}};
+    join();
+    steps(
+        "1m notice 0 10m:; 2m notice 0 30m:; 11m tick: cancel 0, charge 0, park 0");
+}
+
 /* ---- tasks that machines run already as they join, begun earlier ---- */
 
 #define TASKS 4

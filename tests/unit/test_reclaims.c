@@ -133,38 +133,4 @@ TEST(a_block_does_not_last_longer_than_it_was_bought_for)
     assert_int_equal(w->status.charged, 3 * BATS_UNIT);
 }
 
-/* Tells an event: does a command of this type come of it? */
-static bool answers(struct bats_sched *s, bats_time now,
-                    const struct bats_event *event,
-                    enum bats_command_type type)
-{
-    struct bats_command c;
-    bool found = false;
-    assert_ok(bats_sched_handle(s, now, event, &err));
-    check_sched(s);
-    while (bats_sched_next(s, &c))
-        found |= c.type == type;
-    return found;
-}
-
-/* A machine is to go in 10 minutes; a minute later somebody says in 30. */
-TEST(the_earliest_notice_counts)
-{
-    prepare(4, 1);
-    struct bats_sched *s;
-    w->clusters[0].reclaimable = true;
-    assert_ok(bats_sched_create(&w->o.sched, &s, &err));
-    const struct bats_event joined = {.type = BATS_EVENT_JOINED},
-                            tick = {.type = BATS_EVENT_TICK},
-                            soon = {.type = BATS_EVENT_NOTICE,
-                                    .runtime = 10 * BATS_MINUTE},
-                            later = {.type = BATS_EVENT_NOTICE,
-                                     .runtime = 30 * BATS_MINUTE};
-    assert_true(answers(s, 0, &joined, BATS_COMMAND_RUN));
-    answers(s, BATS_MINUTE, &soon, BATS_COMMAND_CANCEL);
-    answers(s, 2 * BATS_MINUTE, &later, BATS_COMMAND_CANCEL);
-    assert_true(answers(s, 11 * BATS_MINUTE, &tick, BATS_COMMAND_CANCEL));
-    bats_sched_destroy(s);
-}
-
 TEST_MAIN(NULL, NULL)

@@ -594,20 +594,6 @@ TEST_IN_DIRECTORY(an_earlier_run_is_set_aside)
     assert_string_equal(ask(PATH ".2", "SELECT budget FROM session"), "2");
 }
 
-/* Runs `body` in a child, which says by its exit code that all is well. */
-static void in_child(void (*body)(void))
-{
-    int status;
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        body();
-        _exit(0);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
-}
-
 static bool is_in_use(int rc)
 {
     bool so = rc == BATS_EINPUT &&

@@ -53,7 +53,8 @@ static void write_until_killed(int reports, size_t sentence)
     }
 }
 
-static struct writer start_writer(size_t sentence)
+static struct writer start_writer(void (*write_on)(int reports, size_t how),
+                                  size_t how)
 {
     struct writer w;
     int ends[2];
@@ -63,7 +64,8 @@ static struct writer start_writer(size_t sentence)
     if (w.pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
         close(ends[0]);
-        write_until_killed(ends[1], sentence);
+        write_on(ends[1], how);
+        _exit(1);
     }
     close(ends[1]);
     w.reports = ends[0];
@@ -97,7 +99,7 @@ TEST_IN_DIRECTORY(what_was_committed_survives_a_kill_at_any_moment)
     srandom(1);
     int safe = 0;
     for (int i = 0; i < KILLS; i++) {
-        struct writer w = start_writer(0);
+        struct writer w = start_writer(write_until_killed, 0);
         /* Some are killed while the record is made or opened. */
         usleep((useconds_t)(random() % 30000));
         safe += kill_writer(&w) * GROUP;
@@ -123,7 +125,7 @@ TEST_IN_DIRECTORY(a_live_record_can_be_read)
 {
     int commits = 0;
     /* Long sentences: the log is begun anew every 100 commits. */
-    struct writer w = start_writer(20000);
+    struct writer w = start_writer(write_until_killed, 20000);
     for (int i = 0; i < 10; i++) {
         struct bats_view *view;
         struct bats_view_status status;
@@ -162,7 +164,7 @@ static void must_run(sqlite3 *db, const char *sql)
 
 /* Gives all charges one amount, again and again. Each time the log is taken
  * into the file and begun anew, with something else. */
-static void change_all_charges(int reports, useconds_t rest_us)
+static void change_all_charges(int reports, size_t rest_us)
 {
     sqlite3 *db;
     char sql[64];
@@ -175,29 +177,19 @@ static void change_all_charges(int reports, useconds_t rest_us)
         must_run(db, "UPDATE meta SET value = value || 'x'");
         if (i == 1 && write(reports, "c", 1) != 1)
             _exit(1);
-        usleep(rest_us);
+        usleep((useconds_t)rest_us);
     }
 }
 
 static void view_what_changes(useconds_t rest_us)
 {
-    struct writer w;
-    int ends[2], seen = 0;
+    int seen = 0;
     struct bats_record *r = open_with_tasks(1);
     begin(r, 1000 * BATS_UNIT);
     for (int i = 0; i < CHARGES; i++)
         assert_ok(bats_record_charge(r, i, 0, 0, &err));
     close_record(r);
-    assert_int_equal(pipe(ends), 0);
-    w.pid = fork();
-    assert_true(w.pid >= 0);
-    if (w.pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
-        change_all_charges(ends[1], rest_us);
-        _exit(1);
-    }
-    close(ends[1]);
-    w.reports = ends[0];
+    struct writer w = start_writer(change_all_charges, rest_us);
     await_commit(&w);
     for (int i = 0; i < 150; i++) {
         struct bats_view *view;
@@ -278,15 +270,7 @@ static void fill_the_disk(void)
 
 TEST_IN_DIRECTORY(nothing_is_lost_when_the_disk_was_full)
 {
-    int status;
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        fill_the_disk();
-        _exit(0);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
+    in_child(fill_the_disk);
     expect_rows("PRAGMA integrity_check", "ok");
     expect_rows("SELECT count(*) FROM execution", "70");
     expect_rows("SELECT done FROM progress", "70");

@@ -221,48 +221,6 @@ TEST(lost_sample_task_is_sampled_again)
 
 /* ---- order ---- */
 
-TEST(stop_cancels_and_drain_waits)
-{
-    for (int stop = 0; stop < 2; stop++) {
-        struct bats_sched *s;
-        struct bats_command c;
-        int cancels = 0;
-        set_up(&bats_policy_rr, 5, BATS_MINUTE, 2, 1, 0, -1);
-        assert_ok(bats_sched_create(&w->o.sched, &s, &err));
-        for (uint32_t m = 0; m < 2; m++)
-            bats_sched_handle(
-                s, 0,
-                &(struct bats_event){.type = BATS_EVENT_JOINED, .machine = m},
-                &err);
-        uint32_t task[2] = {BATS_NO_TASK, BATS_NO_TASK};
-        while (bats_sched_next(s, &c))
-            if (c.type == BATS_COMMAND_RUN)
-                task[c.machine] = c.task;
-        bats_sched_handle(s, 1,
-                          &(struct bats_event){.type = stop
-                                                           ? BATS_EVENT_STOP
-                                                           : BATS_EVENT_DRAIN},
-                          &err);
-        while (bats_sched_next(s, &c))
-            cancels += c.type == BATS_COMMAND_CANCEL;
-        assert_int_equal(cancels, stop ? 2 : 0);
-        for (uint32_t m = 0; m < 2; m++) {
-            struct bats_event ev = {.type = stop ? BATS_EVENT_PREEMPTED
-                                                 : BATS_EVENT_DONE,
-                                    .machine = m,
-                                    .task = task[m],
-                                    .runtime = 2};
-            assert_ok(bats_sched_handle(s, 2, &ev, &err));
-        }
-        check_sched(s);
-        while (bats_sched_next(s, &c))
-            assert_int_not_equal(c.type, BATS_COMMAND_RUN);
-        assert_int_equal(c.type, BATS_NOTICE_FINISHED);
-        assert_int_equal(c.finish, BATS_FINISH_STOPPED);
-        bats_sched_destroy(s);
-    }
-}
-
 struct order {
     uint32_t task[MANY];
     uint32_t n;

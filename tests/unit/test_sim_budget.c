@@ -8,18 +8,17 @@
  *     BATS_SCENARIOS=200000 make tests TESTS=build/tests/test_sim_budget
  */
 #include <math.h>
-#include <unistd.h>
 
 #include <gsl/gsl_rng.h>
 
-#include "helpers/test.h"
+#include "helpers/directory.h"
 #include "sim/world.h"
 
 #define SCENARIOS 3000 /* a fifteenth of them with needs */
 /* More than any run takes. */
 #define EVENTS 2000000
 
-static char path[] = "/tmp/test_sim_budget.XXXXXX";
+static const char path[] = "scenario";
 
 static uint32_t pick(gsl_rng *rng, uint32_t n)
 {
@@ -124,9 +123,7 @@ static void write_waiting(FILE *out, gsl_rng *rng, bool waits)
                 1 + pick(rng, 900));
         return;
     }
-    char name[64];
-    snprintf(name, sizeof name, "%s.bag", path);
-    FILE *bag = fopen(name, "w");
+    FILE *bag = fopen("bag", "w");
     assert_non_null(bag);
     fprintf(bag, "#BATS task t0\n@sleep 60\n#BATS task last after t0\n"
                  "@sleep 60\n");
@@ -138,7 +135,7 @@ static void write_waiting(FILE *out, gsl_rng *rng, bool waits)
             fprintf(bag, "#BATS task t%u after t%u\n@sleep %u\n", i,
                     pick(rng, i), 1 + pick(rng, 1200));
     assert_int_equal(fclose(bag), 0);
-    fprintf(out, "workflow = %s.bag\n", strrchr(path, '/') + 1);
+    fprintf(out, "workflow = bag\n");
 }
 
 /* The first cluster has all that the tasks need, and loses no machine. */
@@ -346,17 +343,4 @@ TEST(a_run_on_machines_without_charge_ends)
     assert_int_equal(t.complete, 2);
 }
 
-int main(void)
-{
-    char bag[64];
-    int descriptor = mkstemp(path);
-    if (descriptor < 0)
-        return 1;
-    close(descriptor);
-    int failed = run_cases(NULL, NULL);
-    snprintf(bag, sizeof bag, "%s.bag", path);
-    unlink(bag);
-    if (failed == 0)
-        unlink(path);
-    return failed;
-}
+TEST_MAIN(enter_directory, leave_directory)

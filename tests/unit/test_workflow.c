@@ -24,26 +24,37 @@ static void refuse(const char *name, const char *text, const char *sentence)
     bats_workflow_release(&w);
 }
 
-static const char *command(const struct bats_workflow *w, uint32_t task)
+/* Each rule: its line, category and command ("-": none), and behind "after" the
+ * rules that it waits for. */
+static struct bats_workflow expect(const char *name, const char *text,
+                                   const char *expected)
 {
-    return w->tasks[task].command == BATS_NO_COMMAND
-               ? NULL
-               : bats_workflow_rule(w, task);
+    struct bats_workflow w = load(name, text);
+    const struct bats_graph *g = &w.graph;
+    char is[1024] = "";
+    for (uint32_t i = 0; i < w.n; i++) {
+        const struct bats_workflow_task *t = &w.tasks[i];
+        bats_append(is, sizeof is, "%u %s: %s", t->line,
+                    bats_names_text(&w.categories, t->category),
+                    t->command == BATS_NO_COMMAND ? "-"
+                                                  : bats_workflow_rule(&w, i));
+        const char *after = " after";
+        for (uint32_t from = 0; from < w.n; from++)
+            for (uint64_t k = g->first[from]; k < g->first[from + 1]; k++)
+                if (g->child[k] == i) {
+                    bats_append(is, sizeof is, "%s %u", after, from);
+                    after = "";
+                }
+        bats_append(is, sizeof is, "\n");
+    }
+    assert_string_equal(is, expected);
+    return w;
 }
 
-static const char *category(const struct bats_workflow *w, uint32_t task)
+static void reads(const char *name, const char *text, const char *expected)
 {
-    return bats_names_text(&w->categories, w->tasks[task].category);
-}
-
-static bool waits(const struct bats_workflow *w, uint32_t child,
-                  uint32_t parent)
-{
-    const struct bats_graph *g = &w->graph;
-    for (uint64_t k = g->first[parent]; k < g->first[parent + 1]; k++)
-        if (g->child[k] == child)
-            return true;
-    return false;
+    struct bats_workflow w = expect(name, text, expected);
+    bats_workflow_release(&w);
 }
 
 /* ---- names ---- */
@@ -69,50 +80,43 @@ TEST(names_keep_their_numbers)
 
 TEST(rules_wait_for_the_makers_of_their_sources)
 {
-    struct bats_workflow w = load("a.makeflow", "sum: x y\n\tadd x y >sum\n"
-                                                "x: in\n\tcut1 in >x\n"
-                                                "y: in x\n\tcut2 in >y\n");
-    assert_int_equal(w.n, 3);
-    assert_true(waits(&w, 0, 1) && waits(&w, 0, 2) && waits(&w, 2, 1));
-    assert_int_equal(bats_graph_edges(&w.graph), 3);
-    assert_string_equal(command(&w, 1), "cut1 in >x");
-    assert_int_equal(w.tasks[2].line, 5);
+    struct bats_workflow w = expect(
+        "a.makeflow",
+        "sum: x y\n\tadd x y >sum\nx: in\n\tcut1 in >x\ny: in x\n\tcut2 in >y\n",
+        "1 add: add x y >sum after 1 2\n3 cut1: cut1 in >x\n"
+        "5 cut2: cut2 in >y after 1\n");
     assert_int_equal(w.tasks[2].runtime, -1);
-    assert_string_equal(category(&w, 0), "add");
     bats_workflow_release(&w);
 }
 
 TEST(variables_are_replaced_and_the_shell_keeps_its_own)
 {
     struct bats_workflow w =
-        load("a.makeflow",
-             "# a remark\n"
-             "IN=one # and another\n"
-             "IN+=\"two\"\n"
-             "PROG=\"/usr/bin/my prog\"\n"
-             "export LEVEL=3\n"
-             "CATEGORY='merge'\n"
-             "out \"with blank\": $(IN) \\\n"
-             "   ${PROG}\n"
-             "\tLOCAL $PROG $IN '$IN' $HOME $$ ${IN%x} $(date) # kept\n");
-    assert_int_equal(w.n, 1);
-    assert_string_equal(command(&w, 0),
-                        "export LEVEL='3'; /usr/bin/my prog one two '$IN' "
-                        "$HOME $$ ${IN%x} $(date) # kept");
-    assert_string_equal(category(&w, 0), "merge");
+        expect("a.makeflow",
+               "# a remark\n"
+               "IN=one # and another\n"
+               "IN+=\"two\"\n"
+               "PROG=\"/usr/bin/my prog\"\n"
+               "export LEVEL=3\n"
+               "CATEGORY='merge'\n"
+               "out \"with blank\": $(IN) \\\n"
+               "   ${PROG}\n"
+               "\tLOCAL $PROG $IN '$IN' $HOME $$ ${IN%x} $(date) # kept\n",
+               "7 merge: export LEVEL='3'; /usr/bin/my prog one two '$IN' "
+               "$HOME $$ ${IN%x} $(date) # kept\n");
     assert_int_equal(w.files.n, 6);
     assert_true(bats_names_find(&w.files, "with blank") != BATS_NO_NAME);
-    assert_int_equal(w.tasks[0].line, 7);
     bats_workflow_release(&w);
 }
 
 TEST(variables_of_the_environment_name_files)
 {
     assert_int_equal(setenv("WORKFLOW_TEST", "set", 1), 0);
-    struct bats_workflow w = load("a.makeflow", "A=$WORKFLOW_TEST.a\n"
-                                                "$A: ${WORKFLOW_TEST}.b\n"
-                                                "\tcp $WORKFLOW_TEST.b $A\n");
-    assert_string_equal(command(&w, 0), "cp $WORKFLOW_TEST.b set.a");
+    struct bats_workflow w =
+        expect("a.makeflow",
+               "A=$WORKFLOW_TEST.a\n"
+               "$A: ${WORKFLOW_TEST}.b\n\tcp $WORKFLOW_TEST.b $A\n",
+               "2 cp: cp $WORKFLOW_TEST.b set.a\n");
     assert_true(bats_names_find(&w.files, "set.a") != BATS_NO_NAME);
     assert_true(bats_names_find(&w.files, "set.b") != BATS_NO_NAME);
     bats_workflow_release(&w);
@@ -123,38 +127,31 @@ TEST(variables_of_the_environment_name_files)
 
 TEST(a_line_that_names_no_variable_is_the_command)
 {
-    struct bats_workflow w = load("a.makeflow", "a:\n  =x\n");
-    assert_string_equal(command(&w, 0), "=x");
-    bats_workflow_release(&w);
+    reads("a.makeflow", "a:\n  =x\n", "1 =x: =x\n");
 }
 
 /* As Makeflow's manual has them. */
 TEST(resources_are_read_for_all_rules_or_for_one)
 {
-    struct bats_workflow w =
-        load("a.makeflow", ".MAKEFLOW CATEGORY analysis\n"
-                           ".MAKEFLOW CORES 1 # of each\n"
-                           ".MAKEFLOW MODE MIN_WASTE\n"
-                           "BATCH_OPTIONS=\"-q short\"\n"
-                           " X=1\n"
-                           "\n"
-                           "a: in\n"
-                           "@BATCH_OPTIONS=-q long\n"
-                           "  @CATEGORY=\"other\"\n"
-                           "  X=$X$X\n"
-                           ".MAKEFLOW MEMORY 1024\n"
-                           "# a remark\n"
-                           "\trun $X $BATCH_OPTIONS $MEMORY\n"
-                           "b: a\n"
-                           "    run $X $BATCH_OPTIONS $MEMORY $CORES\n"
-                           ".SIZE in 10M\n");
-    assert_int_equal(w.n, 2);
-    assert_string_equal(command(&w, 0), "run 11 -q long 1024");
-    assert_string_equal(category(&w, 0), "other");
-    assert_string_equal(command(&w, 1), "run 1 -q short $MEMORY 1");
-    assert_string_equal(category(&w, 1), "analysis");
-    assert_true(waits(&w, 1, 0));
-    bats_workflow_release(&w);
+    reads("a.makeflow",
+          ".MAKEFLOW CATEGORY analysis\n"
+          ".MAKEFLOW CORES 1 # of each\n"
+          ".MAKEFLOW MODE MIN_WASTE\n"
+          "BATCH_OPTIONS=\"-q short\"\n"
+          " X=1\n"
+          "\n"
+          "a: in\n"
+          "@BATCH_OPTIONS=-q long\n"
+          "  @CATEGORY=\"other\"\n"
+          "  X=$X$X\n"
+          ".MAKEFLOW MEMORY 1024\n"
+          "# a remark\n"
+          "\trun $X $BATCH_OPTIONS $MEMORY\n"
+          "b: a\n"
+          "    run $X $BATCH_OPTIONS $MEMORY $CORES\n"
+          ".SIZE in 10M\n",
+          "7 other: run 11 -q long 1024\n"
+          "14 analysis: run 1 -q short $MEMORY 1 after 0\n");
 }
 
 /* As Makeflow looks it up: in the category, else where there was none yet. */
@@ -352,43 +349,35 @@ TEST(rule_that_makes_too_little_fails_and_leaves_nothing)
 
 TEST(wfformat_has_runtimes_commands_and_parents)
 {
-    struct bats_workflow w =
-        load("a.json",
-             "{\"schemaVersion\": \"1.5\", \"workflow\": {\"specification\": "
-             "{\"tasks\": ["
-             "{\"name\": \"add_ID07\", \"id\": \"t2\", \"parents\": [\"t1\"], "
-             "\"children\": [], \"inputFiles\": [\"f\"], \"outputFiles\": []},"
-             "{\"name\": \"cut\", \"id\": \"t1\", \"parents\": [], "
-             "\"children\": [\"t2\"], \"outputFiles\": [\"f\"]}]},"
-             "\"execution\": {\"tasks\": ["
-             "{\"id\": \"t1\", \"runtimeInSeconds\": 1.25, \"command\": "
-             "{\"program\": \"/bin/cut\", \"arguments\": [\"/bin/cut\", \"-f1 "
-             "f\"]}},"
-             "{\"id\": \"t2\", \"runtimeInSeconds\": 3}]}}}");
-    assert_int_equal(w.n, 2);
-    assert_int_equal(bats_graph_edges(&w.graph), 1);
-    assert_true(waits(&w, 0, 1));
+    struct bats_workflow w = expect(
+        "a.json",
+        "{\"schemaVersion\": \"1.5\", \"workflow\": {\"specification\": "
+        "{\"tasks\": ["
+        "{\"name\": \"add_ID07\", \"id\": \"t2\", \"parents\": [\"t1\"], "
+        "\"children\": [], \"inputFiles\": [\"f\"], \"outputFiles\": []},"
+        "{\"name\": \"cut\", \"id\": \"t1\", \"parents\": [], "
+        "\"children\": [\"t2\"], \"outputFiles\": [\"f\"]}]},"
+        "\"execution\": {\"tasks\": ["
+        "{\"id\": \"t1\", \"runtimeInSeconds\": 1.25, \"command\": "
+        "{\"program\": \"/bin/cut\", \"arguments\": [\"/bin/cut\", \"-f1 "
+        "f\"]}},"
+        "{\"id\": \"t2\", \"runtimeInSeconds\": 3}]}}}",
+        "0 add: - after 1\n0 cut: /bin/cut -f1 f\n");
     assert_int_equal(w.tasks[1].runtime, 1250000);
     assert_int_equal(w.tasks[0].runtime, 3000000);
-    assert_string_equal(command(&w, 1), "/bin/cut -f1 f");
-    assert_null(command(&w, 0));
-    assert_string_equal(category(&w, 0), "add");
-    assert_string_equal(category(&w, 1), "cut");
     bats_workflow_release(&w);
 }
 
 /* A Makeflow with variables for its rules, as `export` writes it. */
 TEST(category_is_no_command_of_the_shell)
 {
-    struct bats_workflow w = load(
+    reads(
         "a.json",
         "{\"workflow\": {\"specification\": {\"tasks\": ["
-        "{\"name\": \"sort\", \"id\": \"ID1\"}]}, \"execution\": {\"tasks\": ["
-        "{\"id\": \"ID1\", \"command\": {\"program\": \"export\", "
-        "\"arguments\": [\"A='1';\", \"sort\", \"f\"]}}]}}}");
-    assert_string_equal(command(&w, 0), "export A='1'; sort f");
-    assert_string_equal(category(&w, 0), "sort");
-    bats_workflow_release(&w);
+        "{\"name\": \"sort\", \"id\": \"ID1\"}]}, \"execution\": {\"tasks\": "
+        "[{\"id\": \"ID1\", \"command\": {\"program\": \"export\", "
+        "\"arguments\": [\"A='1';\", \"sort\", \"f\"]}}]}}}",
+        "0 sort: export A='1'; sort f\n");
 }
 
 #define SPECIFIED(tasks)                                                      \

@@ -176,7 +176,9 @@ static inline void step(const char *words)
                   {"finds", BATS_EVENT_FOUND},
                   {"bill", BATS_EVENT_BILLED},
                   {"retire", BATS_EVENT_RETIRED},
-                  {"notice", BATS_EVENT_NOTICE}};
+                  {"notice", BATS_EVENT_NOTICE},
+                  {"stop", BATS_EVENT_STOP},
+                  {"drain", BATS_EVENT_DRAIN}};
     char at[16], word[16], rest[16] = "";
     struct bats_event ev = {.machine = 0};
     bats_time now;

@@ -148,6 +148,20 @@ static inline void run_in_slot(struct bats_record *r, bats_time now,
     assert_ok(bats_record_attempt(r, now + 2 * BATS_SECOND, &attempt, &err));
 }
 
+/* Runs `body` in a child, which says by its exit code that all is well. */
+static inline void in_child(void (*body)(void))
+{
+    int status;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        body();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 /* Leaves a record of a session in which nothing happened. */
 static inline void leave_record(void)
 {
