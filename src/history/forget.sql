@@ -1,5 +1,5 @@
--- Forgets the kind ?1; NULL: all kinds and runs. Yields how many rows of runtimes
--- are gone.
+-- Forgets the kind ?1; NULL: all kinds and runs. Yields how many rows of
+-- runtimes are gone.
 
 DROP TABLE IF EXISTS temp.gone;
 CREATE TEMP TABLE gone AS SELECT count(*) AS n FROM runtime

@@ -1,6 +1,6 @@
--- The beginning of a list of tasks: view_tasks.c adds how the state is told, and
--- a condition. A task that runs has no result of this session yet; busy has its
--- oldest execution. ?1: the time.
+-- The beginning of a list of tasks: view_tasks.c adds how the state is told,
+-- and a condition. A task that runs has no result of this session yet; busy has
+-- its oldest execution. ?1: the time.
 
 WITH busy AS MATERIALIZED (SELECT task, CAST((?1 - since) / time_scale
     AS INTEGER) AS wall, m.host AS host, c.name AS cluster

@@ -1,7 +1,8 @@
 -- A run as WfFormat 1.5 of WfCommons, in one row. ?1: the name of the workflow,
--- ?2: the version of bats-mpi; the table kind is of the last session. Tasks that are done are executed tasks; others
--- have no runtime, which the format requires of executed tasks, and hence no
--- command. One that was not run, because its outputs existed, took no time.
+-- ?2: the version of bats-mpi; the table kind is of the last session. Tasks that
+-- are done are executed tasks; others have no runtime, which the format requires
+-- of executed tasks, and hence no command. One that was not run, because its
+-- outputs existed, took no time.
 
 WITH RECURSIVE
   last AS (SELECT *, coalesce(ended_us, (SELECT time_us FROM now)) AS end_us
