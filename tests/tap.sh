@@ -157,6 +157,12 @@ skip() {
     fi
 }
 
+# two_cores: the processors 0 and 1 are, and may be used.
+two_cores() {
+    [ "$(cat /sys/devices/system/cpu/cpu0/topology/thread_siblings_list \
+        2>/dev/null)" = 0 ] && taskset -c 1 true 2>/dev/null
+}
+
 # needs TOOL...: without them the script is skipped.
 needs() {
     local tool

@@ -90,12 +90,6 @@ rm -f bag.bats*
 
 # ---- tries ----
 
-echo 'test -e there || { touch there; exit 3; }' >bag
-bats 2 bag --retries 2
-test "$(sql "SELECT state || attempts FROM tasks")" = done2
-test -z "$(sql 'SELECT * FROM failed_tasks')"
-ok "an attempt that failed and was repeated is no result, but it counts"
-
 # Between a failed attempt and its repetition the master is killed.
 rm -f bag.bats*
 echo 'echo "$BATS_ATTEMPT" >>tries; exit 3' >bag

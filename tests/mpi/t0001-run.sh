@@ -54,12 +54,6 @@ by_mpi 2 bag
 { seq 1 300000; echo no-newline; } | cmp -s out -
 ok 'two megabytes of one task arrive in order, and a last line gets a newline'
 
-for i in $(seq 6); do echo "echo out-$i; echo err-$i >&2"; done >bag
-by_mpi 3 bag --results there
-test ! -s out
-consists <(cat there/4/stdout there/4/stderr) out-4 err-4
-ok '--results has a directory for each task instead'
-
 { yes /bin/true | head -n 1500; yes '@sleep 0' | head -n 20000; } >bag
 by_mpi 5 bag --joblog log
 test "$(tail -n +2 log | cut -f1 | sort -nu | wc -l)" -eq 21500
@@ -73,10 +67,6 @@ test "$(wc -l <out)" -eq 20
 ok 'rank 0 runs no tasks; without a launcher it has a worker'
 
 ini '[cluster one]; ranks = 1-4; machine = node; charge = 2' >clusters.ini
-bats 5 bag --clusters clusters.ini
-test "$(sort -u out | wc -l)" -gt 1
-ok 'the ranks of a node are slots of one machine'
-
 ini '[cluster one]; partition = quick; charge = 2' >partition.ini
 SLURM_JOB_PARTITION=quick by_mpi 3 bag --clusters partition.ini --dry-run
 ok 'a rank is in the partition of its Slurm job'

@@ -2,10 +2,7 @@
 # Tasks are bound to the cores of their rank, and told how many there are.
 . "$TOP/tests/mpi/lib.sh"
 
-# Two ranks that may use the processors 0 and 1, if these are two cores.
-siblings=/sys/devices/system/cpu/cpu0/topology/thread_siblings_list
-if [ "$(cat $siblings 2>/dev/null)" != 0 ] || ! taskset -c 1 true 2>/dev/null
-then
+if ! two_cores; then
     echo '1..0 # SKIP the processors 0 and 1 are no cores of their own here'
     exit 0
 fi

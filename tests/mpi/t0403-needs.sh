@@ -92,9 +92,7 @@ printf '%s\n' '#BATS cores=0' true >none
 exits 2 "none:1: #BATS cores: '0' is not a whole number from 1 to" bats 5 none --no-record
 ok 'no cores are none'
 
-# Where the processors 0 and 1 are two cores.
-siblings=/sys/devices/system/cpu/cpu0/topology/thread_siblings_list
-if [ "$(cat $siblings 2>/dev/null)" = 0 ] && taskset -c 1 true 2>/dev/null; then
+if two_cores; then
     echo 'grep Cpus_allowed_list /proc/self/status' >where
     taskset -c 0,1 "$BATS_MPI" -j 2 --cores 2 --no-record where >out 2>err
     grep -q 'Cpus_allowed_list:.0-1' out

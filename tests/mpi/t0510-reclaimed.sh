@@ -67,7 +67,8 @@ kill -TERM "$(rank_pid 1)"
 wait $launcher
 consists log 'begun 1 spot' 'begun 1 demand' 'ended 1 demand'
 test "$(cat state.1)" = saved
-test "$(happened one notice)" -eq 1
+test "$(sql one.bats "SELECT count(*) FROM happened WHERE what = 'notice' AND
+    sentence LIKE 'machine spot-1 will be taken away in %'")" -eq 1
 ok 'a task whose rank gets SIGTERM migrates with its state'
 
 # A rank falls silent before the emulated end of its machine, which is not told of

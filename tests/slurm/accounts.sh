@@ -1,12 +1,7 @@
 # Sourced after lib.sh by what needs a Slurm that keeps accounts: starts
 # slurmdbd and its database; where these are missing, skips the test. Then add
 # accounts, and call `controller`.
-for tool in slurmdbd sacctmgr mariadbd; do
-    command -v $tool >/dev/null && continue
-    skip "$tool is there" 'it is missing'
-    done_testing
-    exit
-done
+needs slurmdbd sacctmgr mariadbd
 
 # As mariadb-install-db does, without its package; without io_uring, whose memory
 # several testbeds at once may not get; and not in /tmp, where the tables of

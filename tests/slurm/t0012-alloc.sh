@@ -40,12 +40,8 @@ works() {
 max() { scontrol update PartitionName=$1 MaxTime=$2; }
 works '20s, or for less at the end of the bag' --window 20s
 works '10m, or for less at the end of the bag; for longer if the tasks need it'
-max slow 1-00:00:00
-works '10m, .* for longer, at most 23h59m, if the tasks need it'
 max fast 1:00:00
 works '10m, .* for longer, at most 59m, if the tasks need it'
-dry bag -p slow,fast
-grep -qx 'A job asks for 59m, and ends when it has no more to do.' out
 dry bag -p slow,fast -b 100
 finds out '^A job asks for 59m, and ends when it has no more to do\.$' \
     '^It is paid for 1m15s ahead, and ends if nobody prolongs that\.$' \

@@ -66,10 +66,8 @@ most=1 buy numbered -p slow --slots 2 --gpus-per-node 2
 test "$(cut -d' ' -f2 out | sort | tr '\n' ' ')" = '0 1 '
 ok '--sbatch and --gpus-per-node say what nodes have'
 
-# Where the processors 0 and 1 are two cores, and no others are allowed.
-siblings=/sys/devices/system/cpu/cpu0/topology/thread_siblings_list
-if [ "$(cat $siblings 2>/dev/null)" = 0 ] &&
-    [ "$(sed -n 's/Cpus_allowed_list:\t//p' /proc/self/status)" = 0-1 ]; then
+# Where no other processors are allowed.
+if two_cores && [ "$(sed -n 's/Cpus_allowed_list:\t//p' /proc/self/status)" = 0-1 ]; then
     cat >where <<'END'
 echo $BATS_TASK_ID $OMP_NUM_THREADS \
     $(sed -n 's/Cpus_allowed_list://p' /proc/self/status) \
