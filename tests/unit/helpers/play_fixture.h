@@ -157,8 +157,9 @@ static inline void join(void)
         happen(0, BATS_EVENT_JOINED, i);
 }
 
-/* One step: the time, what happens, to which machine, and the runtime, or the
- * task that is found there. */
+/* One step: the time, what happens, to which machine, and the runtime, the
+ * amount of its bill, or the task that is found there; or which task is
+ * added. */
 static inline void step(const char *words)
 {
     static const struct {
@@ -173,6 +174,7 @@ static inline void step(const char *words)
                   {"tick", BATS_EVENT_TICK},
                   {"hold", BATS_EVENT_HOLD},
                   {"go", BATS_EVENT_GO},
+                  {"adds", BATS_EVENT_ADDED},
                   {"finds", BATS_EVENT_FOUND},
                   {"bill", BATS_EVENT_BILLED},
                   {"retire", BATS_EVENT_RETIRED},
@@ -189,9 +191,14 @@ static inline void step(const char *words)
     while (strcmp(word, events[i].word) != 0)
         assert_true(++i < sizeof events / sizeof *events);
     ev.type = events[i].type;
+    ev.need.cores = 1;
     ev.runtime = now - p->started[ev.machine];
     if (ev.type == BATS_EVENT_FOUND)
         ev.task = (uint32_t)atoi(rest);
+    else if (ev.type == BATS_EVENT_ADDED)
+        ev.task = ev.machine;
+    else if (ev.type == BATS_EVENT_BILLED && rest[0] != '\0')
+        assert_ok(bats_money_parse(rest, &ev.amount, &err));
     else if (rest[0] != '\0')
         assert_ok(bats_duration_parse(rest, &ev.runtime, &err));
     if (ev.type >= BATS_EVENT_DONE && ev.type <= BATS_EVENT_YIELDED)
