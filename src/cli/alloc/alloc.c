@@ -186,6 +186,7 @@ void bats_alloc_destroy(struct bats_alloc *a)
     if (a == NULL)
         return;
     bats_queue_destroy(a->queue);
+    bats_query_release(&a->own_worker);
     free(a->platform.machines);
     free(a->requests);
     free(a->lanes);
@@ -372,12 +373,11 @@ uint32_t bats_alloc_abandon(struct bats_alloc *a)
     uint32_t left = 0;
     for (uint32_t i = 0; i < a->platform.n_machines; i++)
         bats_queue_cancel(a->queue, i, 0);
-    bats_alloc_end_own(a, 0);
-    while ((bats_queue_count(a->queue) > 0 || a->own_runs) &&
-           now_us < end_us) {
+    bats_alloc_end_own(a);
+    if (a->own_runs)
+        a->lanes[a->own_machine].asked = false;
+    while (bats_queue_count(a->queue) > 0 && now_us < end_us) {
         int64_t due_us = now_us + 100000;
-        if (bats_alloc_own_ended(a, now_us, &due_us))
-            a->lanes[a->own_machine].asked = false;
         if (bats_queue_turn(a->queue, now_us, &due_us, &err) < 0)
             break;
         while (bats_queue_next(a->queue, &news))

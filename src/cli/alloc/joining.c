@@ -59,7 +59,7 @@ static bool expects(void *context)
 static void cancel(struct bats_alloc *a, uint32_t machine, int64_t grace_us)
 {
     if (machine == a->own_machine)
-        bats_alloc_end_own(a, grace_us);
+        bats_alloc_end_own(a);
     else
         bats_queue_cancel(a->queue, machine, grace_us);
 }
@@ -406,8 +406,11 @@ static int look_at_own(struct bats_alloc *a, struct bats_error *err)
 {
     struct bats_queue_news news = {.type = BATS_QUEUE_ENDED,
                                    .place = a->own_machine};
-    if (!bats_alloc_own_ended(a, a->now_us, &a->due_us))
+    if (!bats_alloc_own_ended(a))
         return 0;
+    if (a->own_why.code != 0)
+        tell(a, "%s", a->own_why.text);
+    a->own_why = (struct bats_error){0};
     strcpy(news.id, a->own_id);
     int rc = take_news(a, &news, err);
     news.type = BATS_QUEUE_BILLED;

@@ -3,30 +3,23 @@
  * they are a machine of a cluster without a charge, the last one of all. Its
  * worker is a step of that job, a child of this process, and not in the queue.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/alloc/state.h"
-#include "cli/cli.h"
 #include "run/needs.h"
-#include "util/now.h"
 
 #define OWN "own"
-#define LOOK_US 100000 /* between two looks at a step that is no worker */
+#define LOOK_US 100000 /* between two looks at a worker that has not joined */
 
 /* The job as it is may not hold what tasks need, or what `expert` asks for. */
 uint32_t bats_alloc_own_slots(const struct bats_alloc *a)
 {
-    const struct bats_platform *p = &a->platform;
     if (a->own[0] == '\0' || a->system->jobs->step == NULL ||
-        p->n_clusters == BATS_CLUSTERS_MAX || bats_needs_any(a->options) ||
-        strcmp(a->set->policy, "expert") == 0)
+        a->platform.n_clusters == BATS_CLUSTERS_MAX ||
+        bats_needs_any(a->options) || strcmp(a->set->policy, "expert") == 0)
         return 0;
     return a->system->jobs->step("", NULL);
 }
@@ -55,60 +48,38 @@ void bats_alloc_own_words(struct bats_alloc *a, struct bats_argv *argv)
     a->system->jobs->step(command, argv);
 }
 
-/* What it prints is that of a job. It ends with this process. */
-static void become(const struct bats_alloc *a, char **words)
-{
-    char path[PATH_MAX];
-    sigset_t none;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    setpgid(0, 0); /* Ctrl-C is for the run, which ends its jobs */
-    int in = open("/dev/null", O_RDONLY);
-    int out = snprintf(path, PATH_MAX, "%s.%s", a->log, a->own_id) < PATH_MAX
-                  ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666)
-                  : -1;
-    if (in >= 0 && out >= 0 && dup2(in, 0) == 0 && dup2(out, 1) == 1 &&
-        dup2(out, 2) == 2)
-        execvp(words[0], words);
-    _exit(127);
-}
-
-/* A process that cannot be started is a job that fails. */
 void bats_alloc_start_own(struct bats_alloc *a)
 {
     struct bats_argv argv = {0};
     bats_alloc_own_words(a, &argv);
-    a->own_pid = argv.failed ? -1 : fork();
-    if (a->own_pid == 0)
-        become(a, argv.words);
-    bats_argv_release(&argv);
+    bats_query_release(&a->own_worker);
     a->own_runs = true;
-    a->own_by_us = INT64_MAX;
+    a->own_ends =
+        bats_query_start(&a->own_worker, &argv, NULL, &a->own_why) < 0;
+    a->own_worker.end_us = INT64_MAX; /* it ends with the job */
     a->lanes[a->own_machine].end_s = a->own_end_s;
 }
 
-void bats_alloc_end_own(struct bats_alloc *a, int64_t grace_us)
+/* Nobody pays for its last seconds. */
+void bats_alloc_end_own(struct bats_alloc *a)
 {
-    int64_t by_us = bats_now_us(CLOCK_MONOTONIC) + grace_us;
-    if (by_us < a->own_by_us)
-        a->own_by_us = by_us;
+    if (a->own_worker.runs)
+        kill(a->own_worker.pid, SIGTERM);
+    a->own_ends = true;
 }
 
-bool bats_alloc_own_ended(struct bats_alloc *a, int64_t now_us,
-                          int64_t *due_us)
+bool bats_alloc_own_ended(struct bats_alloc *a)
 {
+    char *said = NULL;
+    int64_t next_us = a->now_us + LOOK_US;
     if (!a->own_runs)
         return false;
-    if (a->own_pid < 0 || waitpid(a->own_pid, NULL, WNOHANG) == a->own_pid ||
-        now_us >= a->own_by_us) {
-        if (now_us >= a->own_by_us && a->own_pid > 0)
-            kill(a->own_pid, SIGTERM); /* nobody pays for its last seconds */
-        a->own_runs = false;
-        return true;
-    }
-    int64_t next_us = now_us + LOOK_US;
-    if (!a->lanes[a->own_machine].joined && next_us < *due_us)
-        *due_us = next_us;
-    return false;
+    if (!a->own_ends)
+        a->own_ends =
+            bats_query_poll(&a->own_worker, 0, &said, &a->own_why) != 0;
+    free(said);
+    if (!a->lanes[a->own_machine].joined && next_us < a->due_us)
+        a->due_us = next_us;
+    a->own_runs = !a->own_ends;
+    return a->own_ends;
 }

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "cli/alloc/alloc.h"
 #include "site/batch_system.h"
@@ -89,10 +88,10 @@ struct bats_alloc {
     uint32_t own_machine;     /* the machine that its cores are; BATS_NO_JOB */
     char own_id[BATS_JOB_ID]; /* the number of its worker, */
     uint32_t own_steps;       /* how many have been started */
-    bool own_runs;            /* the last one has, and not ended; */
-    pid_t own_pid;            /* < 0: it could not be */
-    int64_t own_by_us;        /* when to end it */
-    int64_t own_end_s;        /* of the job; 0: unknown */
+    bool own_runs, own_ends;  /* the last one is not settled; is to be */
+    struct bats_query own_worker;
+    struct bats_error own_why; /* it has failed; "": it has not */
+    int64_t own_end_s;         /* of the job; 0: unknown */
     char quality[BATS_JOB_ID]; /* class of service of the jobs; "": none */
     bool by_account;           /* the budget is the rest of the account */
     bats_time *asked; /* by machine: work time of a job to take over, or 0, */
@@ -143,12 +142,11 @@ void bats_alloc_own_words(struct bats_alloc *a, struct bats_argv *argv);
 
 void bats_alloc_start_own(struct bats_alloc *a);
 
-/* Ends the worker, unless it ends by itself within `grace_us`. */
-void bats_alloc_end_own(struct bats_alloc *a, int64_t grace_us);
+/* Ends the worker. */
+void bats_alloc_end_own(struct bats_alloc *a);
 
-/* True once it has ended. Lowers *due_us to the next look. */
-bool bats_alloc_own_ended(struct bats_alloc *a, int64_t now_us,
-                          int64_t *due_us);
+/* True once it has ended. */
+bool bats_alloc_own_ended(struct bats_alloc *a);
 
 /* ---- earlier.c ---- */
 
