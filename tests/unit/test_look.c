@@ -60,20 +60,6 @@ static void shows(const char *line, int expected, ...)
     va_end(texts);
 }
 
-static void command(struct bats_record *r, bats_time now,
-                    enum bats_command_type type, uint32_t machine)
-{
-    struct bats_command c = {.type = type, .machine = machine};
-    assert_ok(bats_record_command(r, now, &c, &err));
-}
-
-static void event(struct bats_record *r, bats_time now,
-                  enum bats_event_type type, uint32_t machine)
-{
-    struct bats_event e = {.type = type, .machine = machine};
-    assert_ok(bats_record_event(r, now, &e, &err));
-}
-
 /* fast-1 was parked after an hour, slow-1 is held and runs task 5, fast-2 is
  * lost; task 1 failed, task 2 is done, tasks 3 and 4 wait. */
 static struct bats_record *make_record(bats_money budget)
@@ -90,12 +76,10 @@ static struct bats_record *make_record(bats_money budget)
         .windows = 2,
         .machines = {1, 0},
     };
-    struct bats_command run = {
-        .type = BATS_COMMAND_RUN, .machine = 1, .task = 4};
     begin(r, budget);
     for (uint32_t m = 0; m < 3; m++) {
-        event(r, 0, BATS_EVENT_JOINED, m);
-        command(r, 0, BATS_COMMAND_ACQUIRE, m);
+        put_event(r, 0, BATS_EVENT_JOINED, m, 0);
+        put_command(r, 0, BATS_COMMAND_ACQUIRE, m, 0);
         assert_ok(
             bats_record_charge(r, 0, m, (m == 1 ? 3 : 8) * BATS_UNIT, &err));
     }
@@ -103,11 +87,11 @@ static struct bats_record *make_record(bats_money budget)
     run_task(r, BATS_SECOND, 1, 1, 0);
     assert_ok(bats_record_notice(r, BATS_MINUTE, 2, UINT32_MAX, "it is silent",
                                  &err));
-    event(r, BATS_MINUTE, BATS_EVENT_LOST, 2);
+    put_event(r, BATS_MINUTE, BATS_EVENT_LOST, 2, 0);
     assert_ok(bats_record_decision(r, &decision, &err));
-    command(r, BATS_HOUR, BATS_COMMAND_PARK, 0);
+    put_command(r, BATS_HOUR, BATS_COMMAND_PARK, 0, 0);
     assert_ok(bats_record_charge(r, BATS_HOUR, 1, 3 * BATS_UNIT, &err));
-    assert_ok(bats_record_command(r, BATS_HOUR, &run, &err));
+    put_command(r, BATS_HOUR, BATS_COMMAND_RUN, 1, 4);
     assert_ok(bats_record_commit(r, &err));
     return r;
 }
@@ -295,8 +279,7 @@ TEST_IN_DIRECTORY(why_has_an_answer_for_machines_and_tasks)
           "holds 0 machines of cluster fast\n",
           "slow-1 on s1: held since 0s and runs task 5; its window ends at 2h",
           "fast-2 on f2: lost at 1m: it is silent\n", NULL);
-    shows("why bag.txt fast-1", 0,
-          "1 execution ended there; 8 SU charged\n",
+    shows("why bag.txt fast-1", 0, "1 execution ended there; 8 SU charged\n",
           "        1h  park       fast-1\n", NULL);
     assert_null(strstr(said, "slow-1"));
     shows("why bag.txt 1", 0,

@@ -22,12 +22,6 @@ static void begin(uint32_t n_tasks, uint32_t n_machines, int budget)
     join();
 }
 
-/* The task on `machine` ends at `minute`. */
-static void done_at(uint32_t machine, int minute)
-{
-    done(MINUTES(minute), machine, MINUTES(minute) - p->started[machine]);
-}
-
 static const struct bats_decision *decision(size_t i)
 {
     size_t n;
@@ -50,10 +44,7 @@ TEST(a_machine_to_be_released_tries_a_last_task)
 {
     for (int minute = 50; minute <= 51; minute++) {
         begin(20, 2, 5);
-        done_at(0, 10);
-        done_at(1, 15);
-        done_at(1, 29);
-        done_at(0, 30);
+        steps("10m done 0; 15m done 1; 29m done 1; 30m done 0");
         assert_int_equal(decision(1)->reason, BATS_REASON_SAMPLED);
         assert_int_equal(decision(1)->tasks_left, 12);
         assert_int_equal(decision(1)->machines[0], 1);
@@ -62,11 +53,8 @@ TEST(a_machine_to_be_released_tries_a_last_task)
         assert_int_equal(decision(1)->end, MINUTES(30) + 3 * BATS_HOUR);
         assert_int_equal(decision(1)->cost, 5 * BATS_UNIT);
         assert_true(decision(0)->acts && !decision(1)->acts);
-        done_at(0, minute); /* the marked one: the lower of equals */
-        if (minute == 50)
-            assert_int_not_equal(p->runs[0], BATS_NO_TASK);
-        else
-            assert_int_equal(p->runs[0], BATS_NO_TASK);
+        /* The marked one: the lower of equals. */
+        steps("%dm done 0:%s", minute, minute == 50 ? "run 0" : "");
     }
 }
 
@@ -81,7 +69,7 @@ TEST(a_budget_that_does_not_suffice_is_spent_soon)
 {
     begin(1000, 16, 105);
     for (uint32_t m = 0; m < 4; m++)
-        done_at(m, 15);
+        steps("15m done %u", m);
     const struct bats_decision *d = decision(1);
     assert_int_equal(d->reason, BATS_REASON_SAMPLED);
     assert_int_equal(d->budget_left, 101 * BATS_UNIT);
@@ -103,12 +91,12 @@ TEST(money_to_spare_is_kept)
     size_t n;
     begin(198, 16, 99);
     for (uint32_t m = 0; m < 4; m++)
-        done_at(m, 30);
+        steps("30m done %u", m);
     assert_int_equal(decision(1)->tasks_left, 190);
     assert_int_equal(decision(1)->budget_left, 95 * BATS_UNIT);
     assert_int_equal(decision(1)->machines[0], 5);
     for (uint32_t m = 0; m < 5; m++)
-        done_at(m, 50);
+        steps("50m done %u", m);
     tick(MINUTES(50));
     bats_sched_decisions(p->s, &n);
     bats_sched_cluster_status(p->s, 0, &c);

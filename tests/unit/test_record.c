@@ -10,8 +10,6 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
 {
     struct bats_record *r = open_with_tasks(4);
     begin(r, 600 * BATS_UNIT);
-    struct bats_event joined = {.type = BATS_EVENT_JOINED, .machine = 2};
-    struct bats_command acquire = {.type = BATS_COMMAND_ACQUIRE, .machine = 2};
     struct bats_decision decision = {
         .time = 5,
         .reason = BATS_REASON_SAMPLED,
@@ -27,8 +25,8 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
         .cost = 99 * BATS_UNIT,
         .replaces = true,
     };
-    assert_ok(bats_record_event(r, 1, &joined, &err));
-    assert_ok(bats_record_command(r, 1, &acquire, &err));
+    put_event(r, 1, BATS_EVENT_JOINED, 2, 0);
+    put_command(r, 1, BATS_COMMAND_ACQUIRE, 2, 0);
     assert_ok(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, &err));
     assert_ok(bats_record_charge(r, 2, 1, 3 * BATS_UNIT, &err));
     assert_ok(bats_record_charge(r, 2 + BATS_HOUR, 1, 3 * BATS_UNIT, &err));
@@ -164,9 +162,7 @@ TEST_IN_DIRECTORY(resume_knows_results_and_money)
         assert_ok(bats_record_attempt(r, 40 + i, &again, &err));
     }
     for (uint32_t i = 0; i < 4; i++) {
-        struct bats_command lose = {.type = BATS_NOTICE_LOSE,
-                                    .task = i == 0 ? 1 : 2};
-        assert_ok(bats_record_command(r, 50 + i, &lose, &err));
+        put_command(r, 50 + i, BATS_NOTICE_LOSE, 0, i == 0 ? 1 : 2);
         if (i == 0) /* that is now its result */
             run_task(r, 51, 2, 1, 7);
     }
@@ -333,8 +329,6 @@ TEST_IN_DIRECTORY(the_others_of_a_task_count_for_nothing)
 static void end_as(struct bats_record *r, uint32_t machine, uint32_t task,
                    int exit_status, enum bats_record_outcome outcome)
 {
-    struct bats_command run = {
-        .type = BATS_COMMAND_RUN, .machine = machine, .task = task};
     struct bats_event event = {.type = BATS_EVENT_DONE,
                                .machine = machine,
                                .task = task,
@@ -345,7 +339,7 @@ static void end_as(struct bats_record *r, uint32_t machine, uint32_t task,
                                     .usage.exit_status = exit_status,
                                     .outcome = outcome,
                                     .stream = -1};
-    assert_ok(bats_record_command(r, 5, &run, &err));
+    put_command(r, 5, BATS_COMMAND_RUN, machine, task);
     assert_ok(bats_record_event(r, 10, &event, &err));
     assert_ok(bats_record_attempt(r, 10, &a, &err));
     assert_ok(bats_record_commit(r, &err));
@@ -432,16 +426,10 @@ TEST_IN_DIRECTORY(a_task_runs_until_it_ends_or_its_machine_is_lost)
 {
     struct bats_record *r = open_with_tasks(4);
     begin(r, 1);
-    for (uint32_t i = 0; i < 3; i++) {
-        struct bats_command run = {
-            .type = BATS_COMMAND_RUN, .machine = i, .task = i};
-        assert_ok(bats_record_command(r, i, &run, &err));
-    }
-    struct bats_event ended = {
-        .type = BATS_EVENT_PREEMPTED, .machine = 0, .task = 0};
-    struct bats_event lost = {.type = BATS_EVENT_LOST, .machine = 1};
-    assert_ok(bats_record_event(r, 5, &ended, &err));
-    assert_ok(bats_record_event(r, 6, &lost, &err));
+    for (uint32_t i = 0; i < 3; i++)
+        put_command(r, i, BATS_COMMAND_RUN, i, i);
+    put_event(r, 5, BATS_EVENT_PREEMPTED, 0, 0);
+    put_event(r, 6, BATS_EVENT_LOST, 1, 0);
     assert_ok(bats_record_commit(r, &err));
     bats_record_abandon(r);
     expect_rows("SELECT task, machine, slot, given_us "

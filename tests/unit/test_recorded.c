@@ -38,13 +38,6 @@ static struct bats_record *session(enum bats_billing_model model,
     return r;
 }
 
-static void hear(struct bats_record *r, bats_time now,
-                 enum bats_event_type type, uint32_t machine)
-{
-    struct bats_event event = {.type = type, .machine = machine};
-    assert_ok(bats_record_event(r, now, &event, &err));
-}
-
 /* A machine was held: `ended` < 0: it still is. */
 static void add_lease(uint32_t machine, bats_time begun, bats_time ended)
 {
@@ -93,10 +86,10 @@ static void assert_rows(const json_t *all, const char *name, const char *rows)
 TEST_IN_DIRECTORY(a_job_is_paid_from_when_it_joins_until_it_ends)
 {
     struct bats_record *r = session(BATS_BILLING_JOB, "slow", "fast");
-    hear(r, HOUR, BATS_EVENT_JOINED, 0);
+    put_event(r, HOUR, BATS_EVENT_JOINED, 0, 0);
     run_task(r, HOUR + HOUR / 2 - 2 * BATS_SECOND, 0, 0, 0);
-    hear(r, HOUR + HOUR / 2, BATS_EVENT_LOST, 0);
-    hear(r, 2 * HOUR, BATS_EVENT_BILLED, 0);
+    put_event(r, HOUR + HOUR / 2, BATS_EVENT_LOST, 0, 0);
+    put_event(r, 2 * HOUR, BATS_EVENT_BILLED, 0, 0);
     charge(r, 2 * HOUR, 0, BATS_UNIT / 2);
     close_record(r);
     add_lease(0, HOUR, HOUR + HOUR / 2);
@@ -165,8 +158,8 @@ TEST_IN_DIRECTORY(an_allocation_is_shared_out_by_charge)
     struct bats_view *view;
     json_t *options;
     struct bats_record *r = session(BATS_BILLING_ALLOCATION, "slow", "fast");
-    hear(r, 0, BATS_EVENT_JOINED, 0);
-    hear(r, 0, BATS_EVENT_JOINED, 1);
+    put_event(r, 0, BATS_EVENT_JOINED, 0, 0);
+    put_event(r, 0, BATS_EVENT_JOINED, 1, 0);
     charge(r, HOUR, BATS_NO_MACHINE, 9 * BATS_UNIT + 1);
     close_record(r);
     assert_ok(bats_view_open(PATH, &view, &err));

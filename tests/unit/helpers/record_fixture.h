@@ -111,6 +111,23 @@ static inline void begin(struct bats_record *r, bats_money budget)
     assert_ok(bats_record_begin(r, &session, &err));
 }
 
+/* What needs no more words, of tasks in the first slot. */
+static inline void put_command(struct bats_record *r, bats_time now,
+                               enum bats_command_type type, uint32_t machine,
+                               uint32_t task)
+{
+    struct bats_command c = {.type = type, .machine = machine, .task = task};
+    assert_ok(bats_record_command(r, now, &c, &err));
+}
+
+static inline void put_event(struct bats_record *r, bats_time now,
+                             enum bats_event_type type, uint32_t machine,
+                             uint32_t task)
+{
+    struct bats_event e = {.type = type, .machine = machine, .task = task};
+    assert_ok(bats_record_event(r, now, &e, &err));
+}
+
 /* The command, the event and the attempt of a task that ran for 2 s. */
 static inline void run_in_slot(struct bats_record *r, bats_time now,
                                uint32_t machine, uint32_t slot, uint32_t task,
