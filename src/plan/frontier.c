@@ -15,22 +15,18 @@ struct problem {
     bats_money least; /* no plan costs less than this */
 };
 
-static int solve(const struct problem *p, bats_money budget,
-                 struct bats_plan *plan, struct bats_error *err)
-{
-    return bats_plan_solve_whole(p->items, p->task_windows, p->n_items,
-                                 p->n_tasks, budget, plan, err);
-}
-
 /* Starts with the fastest plan; each further point is the fastest plan that
  * costs less than the previous one, by at least `step`. */
 static int collect(const struct problem *p, struct bats_frontier *f,
                    bats_money step, struct bats_error *err)
 {
     struct bats_plan plan;
-    int rc = solve(p, BATS_UNLIMITED, &plan, err);
+    bats_money budget = BATS_UNLIMITED;
+    int rc;
     f->n = 0;
-    while (rc == 0 && plan.feasible && plan.rate > 0) {
+    while ((rc = bats_plan_solve_whole(p->items, p->task_windows, p->n_items,
+                                       p->n_tasks, budget, &plan, err)) == 0 &&
+           plan.feasible && plan.rate > 0) {
         if (f->n == POINTS_MAX) {
             f->complete = false;
             return 0;
@@ -38,8 +34,9 @@ static int collect(const struct problem *p, struct bats_frontier *f,
         f->plans[f->n++] = plan;
         if (plan.cost <= p->least)
             return 0;
-        bats_money budget = plan.cost - step;
-        rc = solve(p, budget > p->least ? budget : p->least, &plan, err);
+        budget = plan.cost - step;
+        if (budget < p->least)
+            budget = p->least;
     }
     return rc;
 }

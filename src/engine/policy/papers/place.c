@@ -391,9 +391,10 @@ static void forget(struct place *p, struct offered *o)
         p->answer[o->slot[--o->n]] = BATS_NO_POSITION;
 }
 
-/* Upper bounds for each cluster: of idle slots, beyond one for each task unless
- * the last round gave up; and of machines searched for busy ones, from
- * another one on in each round. */
+/* Upper bounds for each cluster: of idle slots beyond one for each task, where
+ * all are alike or not; IDLE_MOST in all after a round that gave up; and of
+ * machines searched for busy ones, from another one on in each round. */
+#define IDLE_SPARE 8
 #define IDLE_MOST 128
 #define MACHINES_MOST 64
 
@@ -401,8 +402,11 @@ static void forget(struct place *p, struct offered *o)
 static uint32_t look_at(struct place *p, const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
-    uint32_t idle = 0, most = IDLE_MOST;
-    if (p->room || !p->gives_up)
+    bool differ = p->room || p->kind->make || c->spec.reclaimable;
+    uint32_t idle = 0, most = differ ? IDLE_MOST : IDLE_SPARE;
+    if (p->gives_up && !p->room)
+        most = IDLE_MOST;
+    else
         most += bats_bag_ready(&s->bag);
     for (uint32_t at = s->idle.of[cluster].first; at != NO_SLOT && idle < most;
          at = s->slots[at].next_idle)
