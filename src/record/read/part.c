@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "record/read/copy.h"
 #include "record/schema.h"
@@ -115,15 +114,6 @@ static bool is_readable(const char *path, const struct bats_copy_mark *mark)
     return is_whole && (mark->has_wal || head[19] == 1);
 }
 
-/* Looks at nothing else: a record with a journal is copied, and its log is read
- * by the copy only. */
-static bool has_journal(const char *path)
-{
-    char name[PATH_MAX + 16];
-    snprintf(name, sizeof name, "%s-journal", path);
-    return access(name, F_OK) == 0;
-}
-
 static bool is_quiet(const struct bats_copy_mark *mark)
 {
     int64_t written_us =
@@ -152,10 +142,8 @@ static int try_directly(struct bats_view *v, const char *path,
 {
     struct bats_copy_mark before, after;
     bool is_same = false;
-    if (has_journal(path))
-        return 0;
     bats_copy_mark(path, &before);
-    if (!is_readable(path, &before))
+    if (before.has_journal || !is_readable(path, &before))
         return 0;
     if (before.has_wal && !is_quiet(&before))
         return -1;
