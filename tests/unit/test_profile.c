@@ -60,32 +60,27 @@ TEST(profile_is_read_as_it_was_written)
     assert_ok(bats_profile_save(&p, path, &err));
     assert_ok(bats_profile_load(path, &q, &err));
     assert_string_equal(q.bag_name, "b\xe9g\x1b");
-    assert_int_equal(q.n_tasks, 5);
-    assert_true(q.bag_hash == p.bag_hash);
-    assert_int_equal(q.window, p.window);
-    assert_int_equal(q.elapsed, p.elapsed);
     assert_string_equal(q.currency, "S\xff\n");
+    assert_true(q.bag_hash == p.bag_hash);
     assert_int_equal(q.n_clusters, 2);
     for (int i = 0; i < 2; i++) {
-        assert_string_equal(q.clusters[i].cluster.name,
-                            p.clusters[i].cluster.name);
-        assert_int_equal(q.clusters[i].cluster.charge,
-                         p.clusters[i].cluster.charge);
-        assert_int_equal(q.clusters[i].cluster.max, p.clusters[i].cluster.max);
-        assert_true(q.clusters[i].slots - p.clusters[i].slots == 0);
-        assert_int_equal(q.clusters[i].windows, p.clusters[i].windows);
-        assert_int_equal(q.clusters[i].charged, p.clusters[i].charged);
+        const struct bats_profile_cluster *is = &q.clusters[i],
+                                          *was = &p.clusters[i];
+        assert_string_equal(is->cluster.name, was->cluster.name);
+        assert_int_equal(is->cluster.charge, was->cluster.charge);
+        assert_int_equal(is->cluster.max, was->cluster.max);
+        assert_true(is->slots - was->slots == 0);
+        assert_int_equal(is->windows, was->windows);
+        assert_int_equal(is->charged, was->charged);
     }
+    assert_int_equal(q.window, p.window);
+    assert_int_equal(q.elapsed, p.elapsed);
     assert_int_equal(q.n_observations, 4);
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(q.observations[i].task, observations[i].task);
-        assert_int_equal(q.observations[i].cluster, observations[i].cluster);
-        assert_int_equal(q.observations[i].runtime, observations[i].runtime);
-    }
+    assert_memory_equal(q.observations, observations, sizeof observations);
     assert_int_equal(bats_profile_left(&q), 1);
     assert_int_equal(bats_profile_charged(&q), 595000);
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(q.state[i], states[i]);
+    assert_int_equal(q.n_tasks, 5);
+    assert_memory_equal(q.state, states, sizeof states);
     bats_profile_release(&p);
     bats_profile_release(&q);
 }

@@ -3,6 +3,7 @@
 
 #include "helpers/directory.h"
 #include "sim/scenario.h"
+#include "util/text.h"
 
 #define BAG "[bag]\ntasks = 10\nruntime = constant 1m\n"
 #define CLUSTER "[cluster c]\nmachines = 4\ncharge = 1.5\n"
@@ -58,38 +59,59 @@ static void refuse_cluster(const char *line, const char *where)
 
 /* ---- what it means ---- */
 
+static void add(char *text, const char *name, bats_time time)
+{
+    char word[BATS_UNITS_TEXT];
+    bats_append(text, 1024, " %s %s", name, bats_duration_format(word, time));
+}
+
+/* The scenario in words: what its runs have in common; policies, budgets and
+ * seeds; and its clusters. */
+static void expect(struct bats_scenario *s, const char *expected)
+{
+    const struct bats_sched_options *e = &s->engine;
+    const struct bats_platform *p = &s->platform;
+    char text[1024] = "", word[BATS_UNITS_TEXT];
+    add(text, "window", p->window);
+    add(text, "monitor", e->monitor_interval);
+    add(text, "deadline", e->goal.deadline);
+    add(text, "grace", e->preempt_lead);
+    bats_append(text, sizeof text, " '%s' %s %g %s, %u tasks;", p->currency,
+                e->goal.minimize == BATS_MINIMIZE_COST ? "cost" : "time",
+                e->goal.confidence, bats_tail_name(e->tail), s->n_tasks);
+    for (size_t i = 0; i < s->n_policies; i++)
+        bats_append(text, sizeof text, " %s",
+                    bats_policy_name(s->policies[i]));
+    for (size_t i = 0; i < s->n_budgets; i++)
+        bats_append(text, sizeof text, ", %s %d %g", s->budgets[i].text,
+                    s->budgets[i].base, s->budgets[i].factor);
+    for (size_t i = 0; i < s->n_seeds; i++)
+        bats_append(text, sizeof text, " #%u", s->seeds[i]);
+    bats_append(text, sizeof text, " x%u;", s->repeats);
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        bats_append(text, sizeof text, " %s %s %u speed %g noise %g",
+                    p->clusters[i].name,
+                    bats_money_format(word, p->clusters[i].charge),
+                    p->clusters[i].max, p->speed[i], s->noise[i]);
+        add(text, "startup", s->startup[i]);
+        add(text, "loss", s->loss[i]);
+    }
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        bats_append(text, sizeof text, " %u:%u", p->machines[i].cluster,
+                    p->machines[i].slots);
+    assert_string_equal(text, expected);
+    bats_scenario_destroy(s);
+}
+
 TEST(the_least_scenario_has_defaults)
 {
     struct bats_scenario *s = load(BAG CLUSTER);
-    assert_int_equal(s->platform.window, BATS_HOUR);
-    assert_string_equal(s->platform.currency, "");
-    assert_int_equal(s->n_policies, 1);
-    assert_ptr_equal(s->policies[0], &bats_policy_bats);
-    assert_int_equal(s->n_budgets, 1);
-    assert_int_equal(s->budgets[0].base, BATS_BUDGET_UNLIMITED);
     assert_true(s->budgets[0].amount == BATS_UNLIMITED);
-    assert_int_equal(s->n_seeds, 1);
-    assert_int_equal(s->seeds[0], 1);
-    assert_int_equal(s->repeats, 1);
-    assert_int_equal(s->engine.monitor_interval, 0);
-    assert_int_equal(s->engine.goal.deadline, 0);
-    assert_int_equal(s->engine.goal.minimize, BATS_MINIMIZE_TIME);
-    assert_int_equal(s->engine.tail, BATS_TAIL_DEFAULT);
-    assert_int_equal(s->n_tasks, 10);
     assert_int_equal(s->runtime.kind, BATS_DRAW_CONSTANT);
     assert_true(s->runtime.a == (double)BATS_MINUTE);
-    assert_int_equal(s->platform.n_clusters, 1);
-    assert_string_equal(s->platform.clusters[0].name, "c");
-    assert_int_equal(s->platform.clusters[0].max, 4);
-    assert_int_equal(s->platform.clusters[0].charge, 3 * BATS_UNIT / 2);
-    assert_int_equal(s->platform.n_machines, 4);
-    assert_int_equal(s->platform.machines[3].cluster, 0);
-    assert_int_equal(s->platform.machines[3].slots, 1);
-    assert_true(s->platform.speed[0] == 1.0);
-    assert_int_equal(s->startup[0], 0);
-    assert_true(s->noise[0] == 0);
-    assert_int_equal(s->loss[0], 0);
-    bats_scenario_destroy(s);
+    expect(s, " window 1h monitor 0s deadline 0s grace 0s '' time 0 soonest, "
+              "10 tasks; bats, unlimited 1 0 #1 x1; c 1.5 4 speed 1 noise 0 "
+              "startup 0s loss 0s 0:1 0:1 0:1 0:1");
 }
 
 static const struct bats_policy *policy_of(const char *run)
@@ -140,43 +162,15 @@ TEST(every_key_is_read)
                                    "startup = 90\n"
                                    "noise = 0.05\n"
                                    "loss = 500h\n");
-    assert_int_equal(s->platform.window, 15 * BATS_MINUTE);
-    assert_string_equal(s->platform.currency, "SU");
-    assert_int_equal(s->n_policies, 2);
-    assert_ptr_equal(s->policies[0], &bats_policy_rr);
-    assert_ptr_equal(s->policies[1], &bats_policy_bats);
-    static const enum bats_budget_base bases[] = {
-        BATS_BUDGET_AMOUNT,   BATS_BUDGET_UNLIMITED, BATS_BUDGET_RR,
-        BATS_BUDGET_CHEAPEST, BATS_BUDGET_FASTEST,   BATS_BUDGET_CHEAPEST,
-        BATS_BUDGET_MINIMUM};
-    static const double factors[] = {0, 0, 1, 1.1, 0.975, 1, 1.2};
-    assert_int_equal(s->n_budgets, 7);
-    for (int i = 0; i < 7; i++) {
-        assert_int_equal(s->budgets[i].base, bases[i]);
-        assert_float_equal(s->budgets[i].factor, factors[i], 1e-6);
-    }
     assert_int_equal(s->budgets[0].amount, 25 * BATS_UNIT / 2);
-    assert_string_equal(s->budgets[4].text, "fastest-2.5%");
-    static const uint32_t seeds[] = {3, 4, 5, 7};
-    assert_int_equal(s->n_seeds, 4);
-    assert_memory_equal(s->seeds, seeds, sizeof seeds);
-    assert_int_equal(s->repeats, 4);
-    assert_int_equal(s->engine.monitor_interval, 2 * BATS_MINUTE);
-    assert_int_equal(s->engine.goal.deadline, 7 * BATS_HOUR);
-    assert_int_equal(s->engine.goal.minimize, BATS_MINIMIZE_COST);
-    assert_true(s->engine.goal.confidence == 0.8);
-    assert_int_equal(s->engine.preempt_lead, 10 * BATS_SECOND);
-    assert_int_equal(s->engine.tail, BATS_TAIL_RANDOM);
-    assert_int_equal(s->platform.n_clusters, 2);
-    assert_int_equal(s->platform.clusters[0].charge, 0);
-    assert_int_equal(s->platform.n_machines, 3);
-    assert_int_equal(s->platform.machines[2].cluster, 1);
-    assert_int_equal(s->platform.machines[2].slots, 3);
-    assert_true(s->platform.speed[1] == 0.5);
-    assert_int_equal(s->startup[1], 90 * BATS_SECOND);
-    assert_true(s->noise[1] == 0.05);
-    assert_int_equal(s->loss[1], 500 * BATS_HOUR);
-    bats_scenario_destroy(s);
+    expect(
+        s,
+        " window 15m monitor 2m deadline 7h grace 10s 'SU' cost 0.8 random, "
+        "1000 tasks; rr bats, 12.5 0 0, unlimited 1 0, rr 2 1, "
+        "cheapest+10% 3 1.1, fastest-2.5% 5 0.975, cheapest 3 1, "
+        "minimum+20% 4 1.2 #3 #4 #5 #7 x4; a 0 2 speed 1 noise 0 startup 0s "
+        "loss 0s b 3 1 speed 0.5 noise 0.05 startup 1m30s loss 20d20h "
+        "0:1 0:1 1:3");
 }
 
 /* ---- runtimes from files ---- */
