@@ -17,11 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
             uint32_t i = k < 100 ? k : count - 1 - (k - 100);
             bool is_builtin;
             bats_time duration;
-            if (bats_bagfile_command(bag, i, &command) < 0 ||
-                bats_builtin_parse(command.bytes, &is_builtin, &duration,
-                                   &err) ||
-                bats_bagfile_line(bag, i) == 0)
-                abort();
+            must(bats_bagfile_command(bag, i, &command) >= 0 &&
+                 bats_builtin_parse(command.bytes, &is_builtin, &duration,
+                                    &err) == 0 &&
+                 bats_bagfile_line(bag, i) > 0);
         }
         bats_text_release(&command);
         bats_bagfile_destroy(bag);

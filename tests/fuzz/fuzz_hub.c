@@ -66,8 +66,7 @@ static void work(void)
     for (int turn = 0; turn < 2; turn++) {
         while (bats_comm_receive(comm, &from, &bytes, &n, NULL) > 0) {
             struct bats_message message;
-            if (from < 1 || from > MOST)
-                abort();
+            must(from >= 1 && from <= MOST);
             bats_proto_open(bytes, n, &message, NULL);
         }
         struct bats_hub_job *job = bats_hub_job(comm, 0);
@@ -89,13 +88,11 @@ static void hear(enum bats_message_type type)
     int rc = 0;
     for (int turn = 0; turn < 9 && rc == 0; turn++) {
         work();
-        if (bats_wire_fill(&wire) < 0 || !bats_wire_flush(&wire))
-            abort();
+        must(bats_wire_fill(&wire) >= 0 && bats_wire_flush(&wire));
         rc = bats_wire_next(&wire, &rank, &bytes, &n);
     }
-    if (rc <= 0 || bats_proto_open(bytes, n, &message, NULL) != 0 ||
-        message.type != type)
-        abort();
+    must(rc > 0 && bats_proto_open(bytes, n, &message, NULL) == 0 &&
+         message.type == type);
 }
 
 static void come_in(void)
@@ -146,9 +143,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     int pair[2];
     if (comm == NULL)
         begin();
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 ||
-        !bats_wire_open(&wire, pair[0]) || !bats_hub_meet(comm, pair[1]))
-        abort();
+    must(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0 &&
+         bats_wire_open(&wire, pair[0]) && bats_hub_meet(comm, pair[1]));
     uint8_t how_far = take(&in) % 3;
     if (how_far > 0)
         come_in();
@@ -159,12 +155,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     bats_wire_close(&wire);
     work();
     struct bats_hub_job *job = bats_hub_job(comm, 0);
-    if (job == NULL || job->state < BATS_HUB_LEFT ||
-        bats_hub_job(comm, 1) != NULL)
-        abort();
+    must(job != NULL && job->state >= BATS_HUB_LEFT &&
+         bats_hub_job(comm, 1) == NULL);
     bats_hub_drop(comm, job);
     for (int rank = 1; rank <= MOST; rank++)
-        if (!bats_comm_is_gone(comm, rank))
-            abort();
+        must(bats_comm_is_gone(comm, rank));
     return 0;
 }

@@ -13,10 +13,9 @@ static void expand(struct bats_sweep *sweep)
 
     for (uint32_t k = 0; k < 40 && k < count; k++) {
         uint32_t i = k < 20 ? k : count - 1 - (k - 20);
-        if (bats_sweep_command(sweep, i, 1, &text) < 0 ||
-            bats_sweep_variables(sweep, i, &text) < 0 ||
-            bats_sweep_values(sweep, i, &n) == NULL || n == 0)
-            abort();
+        must(bats_sweep_command(sweep, i, 1, &text) >= 0 &&
+             bats_sweep_variables(sweep, i, &text) >= 0 &&
+             bats_sweep_values(sweep, i, &n) != NULL && n > 0);
     }
     bats_text_release(&text);
 }

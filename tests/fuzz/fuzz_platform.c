@@ -14,16 +14,13 @@ static void check(const struct bats_platform *p)
     size_t slots = 0, max = 0;
     for (uint32_t m = 0; m < p->n_machines; m++) {
         slots += p->machines[m].slots;
-        if (p->machines[m].cluster >= p->n_clusters || !p->machines[m].slots)
-            abort();
+        must(p->machines[m].cluster < p->n_clusters && p->machines[m].slots);
     }
     for (size_t c = 0; c < p->n_clusters; c++) {
         max += p->clusters[c].max;
-        if (p->clusters[c].max == 0 || p->clusters[c].charge < 0)
-            abort();
+        must(p->clusters[c].max > 0 && p->clusters[c].charge >= 0);
     }
-    if (slots != n_workers || max > p->n_machines || p->window <= 0)
-        abort();
+    must(slots == n_workers && max <= p->n_machines && p->window > 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

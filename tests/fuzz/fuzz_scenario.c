@@ -36,25 +36,21 @@ static void check(const struct bats_scenario *s)
     uint64_t machines = 0;
     for (size_t i = 0; i < p->n_clusters; i++) {
         machines += p->clusters[i].max;
-        if (p->clusters[i].charge < 0 || !(p->speed[i] > 0) ||
-            s->startup[i] < 0 || s->loss[i] < 0 || s->noise[i] < 0)
-            abort();
+        must(p->clusters[i].charge >= 0 && p->speed[i] > 0 &&
+             s->startup[i] >= 0 && s->loss[i] >= 0 && s->noise[i] >= 0);
     }
-    if (machines == 0 || machines != p->n_machines || p->window <= 0 ||
-        s->n_tasks == 0 || s->n_seeds == 0 || s->repeats == 0 ||
-        s->n_policies == 0 || s->n_budgets == 0)
-        abort();
+    must(machines > 0 && machines == p->n_machines && p->window > 0 &&
+         s->n_tasks > 0 && s->n_seeds > 0 && s->repeats > 0 &&
+         s->n_policies > 0 && s->n_budgets > 0);
 }
 
 static void check_run(const struct bats_scenario *s,
                       const struct bats_world_result *r)
 {
-    if (r->charged > r->amount || r->violations > 0 || r->makespan < 0 ||
-        r->done + r->failed + r->undone != s->n_tasks)
-        abort();
+    must(r->charged <= r->amount && r->violations == 0 && r->makespan >= 0 &&
+         r->done + r->failed + r->undone == s->n_tasks);
     /* Nobody is better than who knows everything beforehand. */
-    if (r->undone == 0 && r->ratio < 1 - 1e-9)
-        abort();
+    must(r->undone > 0 || !(r->ratio < 1 - 1e-9));
 }
 
 static void play(const struct bats_scenario *s, size_t seed, uint32_t repeat)
@@ -70,10 +66,9 @@ static void play(const struct bats_scenario *s, size_t seed, uint32_t repeat)
         int rc =
             bats_world_run(world, i % (uint32_t)s->n_policies,
                            i / (uint32_t)s->n_policies, NULL, &result, &err);
+        must(rc == 0 || rc == BATS_EOVERFLOW);
         if (rc == 0)
             check_run(s, &result);
-        else if (rc != BATS_EOVERFLOW)
-            abort();
     }
     bats_world_destroy(world);
 }

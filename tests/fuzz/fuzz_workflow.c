@@ -7,21 +7,16 @@ static void check(const struct bats_workflow *w)
     struct bats_text text = {0};
     uint32_t n_circle, *order = malloc((w->n + (size_t)1) * sizeof *order);
     struct bats_error err;
-    if (w->n == 0 || w->graph.n_tasks != w->n || w->graph.n_nodes != w->n ||
-        bats_graph_sort(&w->graph, order, &n_circle, &err) != w->n)
-        abort();
-    for (uint32_t i = 0; i < w->n; i++) {
-        if (w->tasks[i].category >= w->categories.n ||
-            w->tasks[i].runtime < -1)
-            abort();
-        if (w->tasks[i].command != BATS_NO_COMMAND &&
-            bats_workflow_outputs(w, i, &text) < 0)
-            abort();
-    }
+    must(w->n > 0 && w->graph.n_tasks == w->n && w->graph.n_nodes == w->n &&
+         bats_graph_sort(&w->graph, order, &n_circle, &err) == w->n);
+    for (uint32_t i = 0; i < w->n; i++)
+        must(w->tasks[i].category < w->categories.n &&
+             w->tasks[i].runtime >= -1 &&
+             (w->tasks[i].command == BATS_NO_COMMAND ||
+              bats_workflow_outputs(w, i, &text) >= 0));
     for (size_t i = 0; i < w->n_uses; i++)
-        if (w->uses[i].task >= w->n || w->uses[i].file >= w->files.n ||
-            (i > 0 && w->uses[i].task < w->uses[i - 1].task))
-            abort();
+        must(w->uses[i].task < w->n && w->uses[i].file < w->files.n &&
+             (i == 0 || w->uses[i].task >= w->uses[i - 1].task));
     free(order);
     bats_text_release(&text);
 }
