@@ -1,8 +1,5 @@
 /* gridengine: what the commands of Grid Engine 8.1.9 printed for a job of 20
  * slots in two queues, and for submitted jobs. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "helpers/test.h"
@@ -38,29 +35,25 @@ static const char xml[] =
     "<JAT_task_number>12</JAT_task_number>\n"
     "<JAT_start_time>1795546700</JAT_start_time>\n</JB_ja_tasks>\n";
 
+#define NODE "%s %d %d %d %g"
+#define IN_NODE(n) n.host, (int)n.cpus, (int)n.part, n.whole, n.rate
+
 TEST(hosts_of_a_job_are_nodes_and_its_queues_are_parts)
 {
     struct bats_allocation a = {0};
     assert_ok(bats_gridengine_read_hosts(hosts, &a, &err));
     bats_allocation_sort(&a);
+    bats_gridengine_read_charges(charges, &a);
     assert_int_equal(a.n_nodes, 3);
     assert_int_equal(a.n_parts, 2);
-    assert_string_equal(a.parts[0].partition, "fast.q");
-    assert_string_equal(a.nodes[1].host, "fast2");
-    assert_int_equal(a.nodes[1].cpus, 8);
-    assert_int_equal(a.nodes[1].part, 0);
-    assert_int_equal(a.nodes[2].part, 1);
-
-    bats_gridengine_read_charges(charges, &a);
-    assert_true(a.nodes[0].whole);
-    assert_float_equal(a.nodes[0].rate, 64, 0);
-    assert_string_equal(a.parts[0].source, "Grid Engine: charge=8 of fast.q");
-    /* Half of the slots; and the charge of another queue there is not its. */
-    assert_false(a.nodes[2].whole);
-    assert_float_equal(a.nodes[2].rate, 4, 0);
-    assert_non_null(
-        strstr(a.parts[1].source, "1 per slot, for slow.q has no"));
-    assert_float_equal(a.rate, 132, 0);
+    /* On slow2 half of the slots; and the charge of another queue there is not
+     * its. */
+    assert_reads("fast1 8 0 1 64, fast2 8 0 1 64, slow2 4 1 0 4: 132",
+                 NODE ", " NODE ", " NODE ": %g", IN_NODE(a.nodes[0]),
+                 IN_NODE(a.nodes[1]), IN_NODE(a.nodes[2]), a.rate);
+    assert_reads("Grid Engine: charge=8 of fast.q; "
+                 "Grid Engine: 1 per slot, for slow.q has no",
+                 "%s; %.42s", a.parts[0].source, a.parts[1].source);
     bats_allocation_release(&a);
 }
 
@@ -69,26 +62,24 @@ TEST(the_shortest_limit_of_job_and_queues_counts)
     struct bats_allocation a = {0};
     int64_t limit_s = 0;
     bats_gridengine_read_job(xml, "12", &a, &limit_s);
-    assert_int_equal(limit_s, 300);
-    assert_int_equal(a.start_s, 1795546700);
-    assert_string_equal(a.user, "anna");
-    assert_string_equal(a.account, "phys");
-    bats_gridengine_read_queue("qname  slow.q\nh_rt   1:0:0\ns_rt  INFINITY\n",
-                               0, &limit_s);
-    assert_int_equal(limit_s, 300);
-    bats_gridengine_read_queue("qname  slow.q\ns_rt   0:4:30\nh_rt  600\n", 0,
-                               &limit_s);
-    assert_int_equal(limit_s, 270);
-    limit_s = 0;
-    bats_gridengine_read_queue("qname  slow.q\nh_rt   2:0:30\n", 0, &limit_s);
-    assert_int_equal(limit_s, 7230);
+    assert_numbers("300 1795546700", limit_s, a.start_s);
+    assert_reads("anna phys", "%s %s", a.user, a.account);
     /* A submitted job keeps away from s_rt. */
-    bats_gridengine_read_queue("qname  q\ns_rt   2:0:0\nh_rt  2:0:3\n", 60,
-                               &limit_s);
-    assert_int_equal(limit_s, 7140);
-    bats_gridengine_read_queue("qname  q\ns_rt   50\nh_rt  2:0:3\n", 60,
-                               &limit_s);
-    assert_int_equal(limit_s, 1);
+    static const struct {
+        const char *queue;
+        int64_t lead_s, before, limit_s;
+    } queues[] = {{"h_rt   1:0:0\ns_rt  INFINITY\n", 0, 300, 300},
+                  {"s_rt   0:4:30\nh_rt  600\n", 0, 300, 270},
+                  {"h_rt   2:0:30\n", 0, 0, 7230},
+                  {"s_rt   2:0:0\nh_rt  2:0:3\n", 60, 7230, 7140},
+                  {"s_rt   50\nh_rt  2:0:3\n", 60, 7140, 1}};
+    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "qname  slow.q\n%s", queues[i].queue);
+        limit_s = queues[i].before;
+        bats_gridengine_read_queue(text, queues[i].lead_s, &limit_s);
+        assert_int_equal(limit_s, queues[i].limit_s);
+    }
 }
 
 /* ---- submitted jobs ---- */
@@ -168,27 +159,20 @@ TEST(jobs_are_listed_with_mark_reason_end_and_rate)
     const char *at = text;
     struct bats_job_view view;
     assert_true(bats_gridengine_jobs.read_list(&at, &view));
-    assert_string_equal(view.id, "4_1"); /* Grid Engine's task 2 */
-    assert_int_equal(view.index, 1);
-    assert_string_equal(view.mark, "1.3.1.x-20");
-    assert_string_equal(view.partition, "fast.q");
+    assert_reads("4_1 1.3.1.x-20 fast.q 24", /* Grid Engine's task 2 */
+                 "%s %s %s %g", view.id, view.mark, view.partition, view.rate);
+    assert_numbers("1 1795556831 90", view.index, view.submit_s,
+                   view.end_s - now_s);
     assert_int_equal(view.phase, BATS_JOB_RUNS);
-    assert_int_equal(view.submit_s, 1795556831);
-    assert_int_equal(view.end_s, now_s + 90);
-    assert_float_equal(view.rate, 24, 0);
     assert_true(bats_gridengine_jobs.read_list(&at, &view));
-    assert_string_equal(view.id, "3");
     assert_int_equal(view.phase, BATS_JOB_WAITS);
-    assert_string_equal(view.reason,
-                        "cannot run in PE 'mpi' because it only offers 15 "
-                        "slots");
+    assert_reads("3: cannot run in PE 'mpi' because it only offers 15 slots",
+                 "%s: %s", view.id, view.reason);
     assert_true(view.rate < 0);
     assert_true(bats_gridengine_jobs.read_list(&at, &view));
-    assert_string_equal(view.id, "1_0");
-    assert_string_equal(view.mark, "");
-    assert_string_equal(
-        view.reason,
-        "queue instance 'slow.q@slow1' dropped because it is full");
+    assert_reads(
+        "1_0 : queue instance 'slow.q@slow1' dropped because it is full",
+        "%s %s: %s", view.id, view.mark, view.reason);
     assert_false(bats_gridengine_jobs.read_list(&at, &view));
     free(text);
 }
@@ -235,22 +219,19 @@ static const char bills[] =
     "\tqf:charge=3.000000\n"
     "fast.q@fast1                   BIP   0/3/8          5.22     lx-amd64\n";
 
+#define BILL "%s %s: %d, %d s at %g"
+#define IN_BILL(b) b.id, b.name, b.is_final, (int)b.seconds, b.rate
+
 TEST(a_bill_is_the_time_from_start_to_end_by_slots_and_charge)
 {
     const char *at = bills;
     struct bats_job_bill bill;
     assert_true(bats_gridengine_jobs.read_bills(&at, &bill));
-    assert_string_equal(bill.id, "2");
-    assert_string_equal(bill.name, "bats-aaa1");
-    assert_true(bill.is_final);
-    assert_int_equal(bill.seconds, 5);
-    assert_float_equal(bill.rate, 12, 0);
+    assert_reads("2 bats-aaa1: 1, 5 s at 12", BILL, IN_BILL(bill));
     int64_t submit_s = bill.submit_s;
     assert_true(bats_gridengine_jobs.read_bills(&at, &bill));
-    assert_string_equal(bill.id, "5_2");
-    assert_false(bill.is_final); /* it is queued again */
-    assert_int_equal(bill.seconds, 0);
-    assert_float_equal(bill.rate, 1, 0); /* without a charge */
+    /* It is queued again, and has no charge. */
+    assert_reads("5_2 bats-aaa1: 0, 0 s at 1", BILL, IN_BILL(bill));
     assert_int_equal(bill.submit_s, submit_s);
     assert_false(bats_gridengine_jobs.read_bills(&at, &bill));
 }
@@ -261,9 +242,7 @@ TEST(the_site_says_how_long_bills_take_and_what_slots_consume)
     bats_gridengine_jobs.read_rules("reporting_params accounting=true \\\n"
                                     "   flush_time=00:00:30 joblog=false\n",
                                     &r, &err);
-    assert_true(r.accounts);
-    assert_int_equal(r.late_s, 35);
-    assert_false(r.gpus_by_slot);
+    assert_numbers("1 35 0", r.accounts, r.late_s, r.gpus_by_slot);
     bats_gridengine_jobs.read_rules(
         "reporting_params none\n"
         "gpu                 gpu        INT       <=    YES         YES       "
@@ -271,9 +250,7 @@ TEST(the_site_says_how_long_bills_take_and_what_slots_consume)
         "mem_free            mf         MEMORY    <=    YES         NO        "
         " 0        0\n",
         &r, &err);
-    assert_int_equal(r.late_s, 20);
-    assert_true(r.gpus_by_slot);
-    assert_false(r.memory_by_slot);
+    assert_numbers("20 1 0", r.late_s, r.gpus_by_slot, r.memory_by_slot);
 }
 
 TEST(each_instance_of_a_queue_is_a_kind_of_node)
@@ -291,12 +268,9 @@ TEST(each_instance_of_a_queue_is_a_kind_of_node)
         "slow.q@slow3                   BIP   0/0/4          0.18     lx\n"
         "\thl:mem_total=2048.000M\n";
     assert_int_equal(bats_gridengine_jobs.read_nodes(text, kinds, 2), 2);
-    assert_int_equal(kinds[0].cores, 8);
-    assert_int_equal(kinds[0].gpus, 2);
-    assert_int_equal(kinds[0].memory_kib, 24641536);
-    assert_int_equal(kinds[1].cores, 16);
-    assert_int_equal(kinds[1].gpus, 0);
-    assert_int_equal(kinds[1].memory_kib, 1 << 20);
+    assert_numbers("8 2 24641536 16 0 1048576", kinds[0].cores, kinds[0].gpus,
+                   kinds[0].memory_kib, kinds[1].cores, kinds[1].gpus,
+                   kinds[1].memory_kib);
 }
 
 TEST(a_name_with_an_apostrophe_is_one_word_of_the_script)
@@ -320,13 +294,12 @@ TEST(a_name_with_an_apostrophe_is_one_word_of_the_script)
 
 TEST(options_that_break_a_budget_are_refused)
 {
-    assert_null(bats_gridengine_jobs.refuses("-pe"));
-    assert_null(bats_gridengine_jobs.refuses("mem=4G"));
-    assert_null(bats_gridengine_jobs.refuses("-hold_jid"));
-    assert_non_null(bats_gridengine_jobs.refuses("-h"));
-    assert_non_null(bats_gridengine_jobs.refuses("-notify"));
-    assert_non_null(bats_gridengine_jobs.refuses("mem=4G,s_rt=10"));
-    assert_non_null(bats_gridengine_jobs.refuses("h_rt=10"));
+    static const char *const options[] = {
+        "-pe", "mem=4G",  "-hold_jid", /* refused: */
+        "-h",  "-notify", "mem=4G,s_rt=10", "h_rt=10"};
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(bats_gridengine_jobs.refuses(options[i]) != NULL,
+                         i > 2);
 }
 
 TEST(words_of_another_system_change_nothing)
@@ -337,9 +310,7 @@ TEST(words_of_another_system_change_nothing)
     bats_gridengine_read_charges("error: no host\n", &a);
     bats_gridengine_read_job("", "1", &a, &limit_s);
     bats_gridengine_read_queue("h_rt 5\n", 0, &limit_s);
-    assert_int_equal(a.n_nodes, 0);
-    assert_int_equal(a.start_s, 0);
-    assert_int_equal(limit_s, 0);
+    assert_numbers("0 0 0", a.n_nodes, a.start_s, limit_s);
     bats_allocation_release(&a);
 }
 

@@ -1,9 +1,8 @@
 /* site: which ranks form which machines, at what charge, and the clusters file
  * that says so. Slurm is a script here that prints what Slurm 22.05 does. */
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "helpers/test.h"
+#include "helpers/directory.h"
 #include "site/site.h"
 
 #define RANKS 9
@@ -102,10 +101,8 @@ TEST_WITH(a_node_is_what_its_ranks_may_use, reset, forget_site)
     strcpy(nodes[8].host, "n4"); /* three ranks on four cores */
     discover(BATS_SITE_NODE);
     assert_int_equal(s.n_clusters, 2);
-    assert_true(s.clusters[0].rate == 6);
-    assert_string_equal(s.clusters[0].hosts, "n1");
-    assert_true(s.clusters[1].rate == 4);
-    assert_string_equal(s.clusters[1].hosts, "n[2-4]");
+    assert_reads("n1 6, n[2-4] 4", "%s %g, %s %g", s.clusters[0].hosts,
+                 s.clusters[0].rate, s.clusters[1].hosts, s.clusters[1].rate);
 }
 
 TEST_WITH(unknown_hardware_is_one_core, reset, forget_site)
@@ -124,13 +121,10 @@ TEST_WITH(ranks_with_the_same_cores_share_them, reset, forget_site)
     strcpy(nodes[1].hardware.bound, "0-3");
     strcpy(nodes[5].host, "n1");
     assert_int_equal(bats_site_share(nodes, RANKS, shares, NULL), 0);
-    static const uint32_t expected[RANKS][2] = {{0, 2}, {0, 1}, {0, 2},
-                                                {1, 2}, {0, 1}, {1, 2},
-                                                {0, 2}, {1, 2}, {0, 1}};
-    for (int i = 0; i < RANKS; i++) {
-        assert_int_equal(shares[i].index, expected[i][0]);
-        assert_int_equal(shares[i].count, expected[i][1]);
-    }
+    static const struct bats_share expected[RANKS] = {{0, 2}, {0, 1}, {0, 2},
+                                                      {1, 2}, {0, 1}, {1, 2},
+                                                      {0, 2}, {1, 2}, {0, 1}};
+    assert_memory_equal(shares, expected, sizeof expected);
 }
 
 TEST_WITH(too_many_kinds_are_refused, reset, forget_site)
@@ -153,36 +147,27 @@ TEST_WITH(too_many_kinds_are_refused, reset, forget_site)
 
 /* ---- with Slurm ---- */
 
-/* Puts a program called scontrol, the shell script `script`, in front of
- * PATH. */
+/* Makes a program called scontrol, the shell script `script`, that is found
+ * first. */
 static void pretend(const char *script)
 {
-    static char directory[] = "/tmp/test_site.XXXXXX", path[64];
-    if (path[0] == '\0') {
-        assert_non_null(mkdtemp(directory));
-        sprintf(path, "%s/scontrol", directory);
-        char *search;
-        assert_true(asprintf(&search, "%s:%s", directory, getenv("PATH")) > 0);
+    static char search[4096];
+    if (search[0] == '\0') {
+        snprintf(search, sizeof search, "%s:%s", directory, getenv("PATH"));
         setenv("PATH", search, 1);
-        free(search);
     }
-    if (script == NULL) {
-        unlink(path);
-        rmdir(directory);
-        return;
-    }
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen("scontrol", "w");
     assert_non_null(file);
     fprintf(file, "#!/bin/sh\n%s", script);
     fclose(file);
-    chmod(path, 0700);
+    chmod("scontrol", 0700);
     setenv("SLURM_JOB_ID", "7", 1);
 }
 
 #define JOB(cpus, oversubscribe)                                              \
     "case $* in\n"                                                            \
     "*'show job 7')\n"                                                        \
-    "  test \"$SLURM_TIME_FORMAT\" = %%s || exit 1\n"                         \
+    "  test \"$SLURM_TIME_FORMAT\" = %s || exit 1\n"                          \
     "  echo 'JobId=7 JobState=RUNNING EndTime=99 Partition=fast "             \
     "TRES=billing=0  Nodes=n[1-3] CPU_IDs=" cpus " Mem=0 GRES= "              \
     "OverSubscribe=" oversubscribe " '\n"                                     \
@@ -205,10 +190,8 @@ static void set_partitions(void)
 
 TEST_WITH(slurm_names_the_clusters_and_their_charges, reset, forget_site)
 {
-    char script[2048];
     set_partitions();
-    snprintf(script, sizeof script, JOB("0-7", "OK"));
-    pretend(script);
+    pretend(JOB("0-7", "OK"));
     discover(BATS_SITE_AUTO);
     if (s.trouble.code != 0)
         fail_msg("%s", s.trouble.text);
@@ -227,24 +210,18 @@ TEST_WITH(slurm_names_the_clusters_and_their_charges, reset, forget_site)
     assert_int_equal(s.allocation.end_s, 98);
 
     discover(BATS_SITE_RANK);
-    assert_false(s.clusters[0].by_node);
-    assert_true(s.clusters[0].rate == 8);
+    assert_reads("0 8", "%d %g", s.clusters[0].by_node, s.clusters[0].rate);
 }
 
 TEST_WITH(parts_of_nodes_are_held_by_rank_unless_exclusive, reset, forget_site)
 {
-    char script[2048];
     set_partitions();
-    snprintf(script, sizeof script, JOB("0-6", "OK"));
-    pretend(script);
+    pretend(JOB("0-6", "OK"));
     discover(BATS_SITE_AUTO);
-    assert_false(s.clusters[0].by_node);
-    assert_true(s.clusters[0].rate == 7);
-    snprintf(script, sizeof script, JOB("0-6", "NO"));
-    pretend(script);
+    assert_reads("0 7", "%d %g", s.clusters[0].by_node, s.clusters[0].rate);
+    pretend(JOB("0-6", "NO"));
     discover(BATS_SITE_AUTO);
-    assert_true(s.clusters[0].by_node);
-    assert_true(s.clusters[0].rate == 14);
+    assert_reads("1 14", "%d %g", s.clusters[0].by_node, s.clusters[0].rate);
 }
 
 TEST_WITH(a_slurm_that_does_not_answer_is_done_without, reset, forget_site)
@@ -263,10 +240,4 @@ TEST_WITH(a_slurm_that_does_not_answer_is_done_without, reset, forget_site)
     assert_string_equal(s.trouble.text, "scontrol shows no nodes of job 7");
 }
 
-static int clean_up(void **state)
-{
-    pretend(NULL);
-    return 0;
-}
-
-TEST_MAIN(NULL, clean_up)
+TEST_MAIN(enter_directory, leave_directory)

@@ -29,6 +29,11 @@ static void read_job(const char *text)
     assert_ok(bats_slurm_read_job(text, &s, &err));
 }
 
+static const struct bats_allocation_node *node(const char *host)
+{
+    return bats_allocation_find(&s, host);
+}
+
 static int forget_job(void **state)
 {
     bats_allocation_release(&s);
@@ -38,23 +43,17 @@ static int forget_job(void **state)
 TEST(every_part_of_a_job_is_read)
 {
     read_job(het_job);
-    assert_int_equal(s.n_parts, 2);
-    assert_string_equal(s.user, "anna");
-    assert_string_equal(s.account, "phys");
-    assert_int_equal(s.life, 2);
-    assert_int_equal(s.queued_s, 1795262480);
-    assert_string_equal(s.parts[0].partition, "fast");
-    assert_string_equal(s.parts[1].partition, "slow");
-    assert_true(s.parts[0].exclusive);
-    assert_false(s.parts[1].exclusive);
-    assert_true(s.parts[0].billing == 1024);
-    assert_true(s.rate == 1033);
     assert_int_equal(s.n_nodes, 3);
-    assert_int_equal(bats_allocation_find(&s, "fast1")->cpus, 64);
-    assert_int_equal(bats_allocation_find(&s, "fast2")->part, 0);
-    assert_int_equal(bats_allocation_find(&s, "slow1")->cpus, 3);
-    assert_int_equal(bats_allocation_find(&s, "slow1.site.org")->part, 1);
-    assert_null(bats_allocation_find(&s, "slow2"));
+    assert_reads("anna phys", "%s %s", s.user, s.account);
+    assert_numbers("2 2 1795262480 1033", s.n_parts, s.life, s.queued_s,
+                   (int64_t)s.rate);
+    assert_reads("fast 1 1024, slow 0 9", "%s %d %g, %s %d %g",
+                 s.parts[0].partition, s.parts[0].exclusive,
+                 s.parts[0].billing, s.parts[1].partition,
+                 s.parts[1].exclusive, s.parts[1].billing);
+    assert_numbers("64 0 3 1", node("fast1")->cpus, node("fast2")->part,
+                   node("slow1")->cpus, node("slow1.site.org")->part);
+    assert_null(node("slow2"));
 }
 
 TEST(the_first_end_counts)
@@ -91,12 +90,11 @@ TEST(whole_nodes_are_told_from_parts)
                           "NodeName=n3 CPUTot=8 \n"
                           "NodeName=n4 CPUTot=1 \n",
                           &s, NULL);
-    assert_true(bats_allocation_find(&s, "n1")->whole);
-    assert_false(bats_allocation_find(&s, "n2")->whole);
-    assert_false(bats_allocation_find(&s, "n3")->whole);
+    assert_numbers("1 0 0", node("n1")->whole, node("n2")->whole,
+                   node("n3")->whole);
     read_job(het_job); /* exclusive */
     bats_slurm_read_nodes("NodeName=fast1 CPUTot=128 \n", &s, NULL);
-    assert_true(bats_allocation_find(&s, "fast1")->whole);
+    assert_true(node("fast1")->whole);
 }
 
 /* The charge of a node with 4 CPUs, 8 GB of memory and 2 + 1 GPUs. */
@@ -146,8 +144,8 @@ TEST(slurm_is_right_about_its_bill)
     bats_slurm_read_partition("PartitionName=slow TRESBillingWeights=CPU=3\n",
                               &s, NULL);
     bats_slurm_bill(1, &s);
-    assert_true(bats_allocation_find(&s, "fast1")->rate == 512);
-    assert_true(bats_allocation_find(&s, "slow1")->rate == 9);
+    assert_true(node("fast1")->rate == 512);
+    assert_true(node("slow1")->rate == 9);
 }
 
 /* ---- the account ---- */
@@ -184,55 +182,47 @@ static const struct bats_allocation anna = {
 /* Above it is `parent`; so much is left then. */
 static void account_is(const char *text, const char *name,
                        struct bats_account *account, const char *parent,
-                       double left)
+                       bats_money left)
 {
     char above[BATS_ACCOUNT_NAME];
     assert_ok(
         bats_slurm_account_read(text, &anna, name, account, above, &err));
     assert_string_equal(above, parent);
-    assert_true(bats_account_left(account) == (bats_money)(left * 1e6));
+    assert_int_equal(bats_account_left(account), left);
+}
+
+static void words_are(const struct bats_account *account, const char *words)
+{
+    char text[BATS_ACCOUNT_WORDS];
+    assert_string_equal(bats_account_words(text, account), words);
 }
 
 TEST(the_least_that_an_account_has_left_counts)
 {
     struct bats_account a = {0};
-    char words[BATS_ACCOUNT_WORDS];
-    account_is(phys, "phys", &a, "science", 13); /* 780 minutes */
-    assert_false(a.of_user);
-    account_is(science, "science", &a, "root", 100 / 60.0);
-    account_is(root, "root", &a, "", 100 / 60.0);
-    assert_string_equal(bats_account_words(words, &a),
-                        "account science: 4900 of 5000 billing-minutes are "
-                        "used");
-    account_is(phys, "phys", &a, "science", 100 / 60.0);
+    account_is(phys, "phys", &a, "science", 13000000); /* 780 minutes */
+    words_are(&a, "account phys: 220 of 1000 billing-minutes are used");
+    account_is(science, "science", &a, "root", 1666666);
+    account_is(root, "root", &a, "", 1666666);
+    words_are(&a, "account science: 4900 of 5000 billing-minutes are used");
+    account_is(phys, "phys", &a, "science", 1666666);
     fast = (struct bats_allocation_part){.partition = "slow"};
-    account_is(phys, "phys", &a, "science", 1 / 60.0);
-    assert_true(a.of_user);
-    assert_string_equal(bats_account_words(words, &a),
-                        "the user's share in account phys: 19 of 20 "
-                        "billing-minutes are used");
+    account_is(phys, "phys", &a, "science", 16666);
+    words_are(&a, "the user's share in account phys: 19 of 20 "
+                  "billing-minutes are used");
     fast = (struct bats_allocation_part){.partition = "fast"};
 }
 
 TEST(an_account_may_have_nothing_left_or_no_limit)
 {
-    static const char user[] =
-        ASSOCIATION("phys", "anna(1000)", "", "(null)(5)", "");
-    char text[4096];
+#define USER ASSOCIATION("phys", "anna(1000)", "", "(null)(5)", "")
     struct bats_account a = {0};
-    char words[BATS_ACCOUNT_WORDS], above[BATS_ACCOUNT_NAME];
-    snprintf(text, sizeof text, "%s%s",
-             ASSOCIATION("phys", "", "", "root(1)", "billing=10(11)"), user);
-    account_is(text, "phys", &a, "root", 0);
+    account_is(ASSOCIATION("phys", "", "", "root(1)", "billing=10(11)") USER,
+               "phys", &a, "root", 0);
     a = (struct bats_account){.account = "phys"};
-    snprintf(text, sizeof text, "%s%s",
-             ASSOCIATION("phys", "", "", "root(1)", "cpu=10(1)"), user);
-    assert_int_equal(
-        bats_slurm_account_read(text, &anna, "phys", &a, above, NULL), 0);
-    assert_true(bats_account_left(&a) == BATS_UNLIMITED);
-    assert_string_equal(bats_account_words(words, &a),
-                        "account phys: no limit of billing-minutes "
-                        "is set");
+    account_is(ASSOCIATION("phys", "", "", "root(1)", "cpu=10(1)") USER,
+               "phys", &a, "root", BATS_UNLIMITED);
+    words_are(&a, "account phys: no limit of billing-minutes is set");
 }
 
 /* The output of Slurm 22.05 without accounting, or with hidden data

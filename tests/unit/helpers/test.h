@@ -77,6 +77,21 @@ static struct {
             fail_msg("'%s' does not say '%s'", err.text, words);              \
     } while (0)
 
+/* What printf makes of the rest is this text. */
+#define assert_reads(text, ...)                                               \
+    do {                                                                      \
+        char reads_[4096];                                                    \
+        snprintf(reads_, sizeof reads_, __VA_ARGS__);                         \
+        assert_string_equal(reads_, text);                                    \
+    } while (0)
+
+/* The rest, whole numbers, are these, with blanks between. */
+#define assert_numbers(text, ...)                                             \
+    assert_string_equal(                                                      \
+        in_a_row((const intmax_t[]){__VA_ARGS__},                             \
+                 sizeof((const intmax_t[]){__VA_ARGS__}) / sizeof(intmax_t)), \
+        text)
+
 /* Nothing that is not a number is near to anything. */
 #define assert_near(value, expected, tolerance)                               \
     do {                                                                      \
@@ -84,6 +99,17 @@ static struct {
         if (!(fabs(is_ - wanted_) <= (tolerance)))                            \
             fail_msg("%s is %.12g, not %.12g", #value, is_, wanted_);         \
     } while (0)
+
+static inline const char *in_a_row(const intmax_t *numbers, size_t n)
+{
+    static char text[1024];
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%jd",
+                                 i > 0 ? " " : "", numbers[i]);
+    assert_true(used < sizeof text);
+    return text;
+}
 
 static inline int run_cases(CMFixtureFunction set_up,
                             CMFixtureFunction tear_down)
