@@ -80,10 +80,10 @@ ok 'a rank that does not answer keeps it for the grace time, not for --silence'
 
 # Open MPI's mpirun at Ctrl-C: it tells the ranks a second later, with SIGTERM,
 # kills them after another second, and exits with 1 whatever they say. Here it
-# has ten seconds' patience, for the sake of a busy machine; the tasks would
-# have a minute, but are killed before that.
-export OMPI_MCA_odls_base_sigkill_timeout=10
-begin_ranks stubborn --grace 1m
+# has twenty seconds' patience, for the sake of a busy machine; the tasks would
+# have ten minutes, but are killed before that.
+export OMPI_MCA_odls_base_sigkill_timeout=20
+begin_ranks stubborn --grace 10m
 kill -INT $launcher
 end '[0-9]*'
 unset OMPI_MCA_odls_base_sigkill_timeout

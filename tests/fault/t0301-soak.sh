@@ -77,16 +77,15 @@ while [ $session -lt $((80 + tasks / 500)) ]; do
         --joblog log --json report --output none >out 2>err </dev/null &
     launcher=$!
     within 60 grep -q 'start: ' err
-    case $session in
-    1) ;; # its money runs out
-    2)
-        sleep 2
-        kill -KILL "$(rank_pid 0)" && masters=1
-        # It cannot say that it has been killed; nor can mpirun.
-        rm -f report
-        ;;
-    *) kill_workers ;;
-    esac
+    # The first one's money runs out. One that is killed cannot say so; nor can
+    # mpirun.
+    if [ $session -gt 1 ] && [ $masters -gt 0 ]; then
+        kill_workers
+    elif [ $session -gt 1 ]; then
+        sleep 1
+        pid=$(rank_pid 0) || :
+        [ -n "$pid" ] && kill -KILL "$pid" && masters=1 && rm -f report
+    fi
     wait $launcher || :
     within 60 nobody_left || break
     before=$left
