@@ -310,7 +310,7 @@ TEST(words_of_another_system_change_nothing)
     bats_gridengine_read_charges("error: no host\n", &a);
     bats_gridengine_read_job("", "1", &a, &limit_s);
     bats_gridengine_read_queue("h_rt 5\n", 0, &limit_s);
-    assert_numbers("0 0 0", a.n_nodes, a.start_s, limit_s);
+    assert_numbers("0 0 0", (int64_t)a.n_nodes, a.start_s, limit_s);
     bats_allocation_release(&a);
 }
 

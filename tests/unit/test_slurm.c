@@ -45,8 +45,8 @@ TEST(every_part_of_a_job_is_read)
     read_job(het_job);
     assert_int_equal(s.n_nodes, 3);
     assert_reads("anna phys", "%s %s", s.user, s.account);
-    assert_numbers("2 2 1795262480 1033", s.n_parts, s.life, s.queued_s,
-                   (int64_t)s.rate);
+    assert_numbers("2 2 1795262480 1033", (int64_t)s.n_parts, s.life,
+                   s.queued_s, (int64_t)s.rate);
     assert_reads("fast 1 1024, slow 0 9", "%s %d %g, %s %d %g",
                  s.parts[0].partition, s.parts[0].exclusive,
                  s.parts[0].billing, s.parts[1].partition,
