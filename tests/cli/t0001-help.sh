@@ -6,8 +6,7 @@ needs groff fish zsh
 for page in --help -h 'bag.txt --help' 'run --help' 'plan --help' 'simulate --help' \
     'output --help' 'status --help' 'log --help' 'tasks --help' 'why --help' \
     'record --help'; do
-    verb $page
-    grep -q '^Usage: bats-mpi' out
+    tells '^Usage: bats-mpi' $page
     test ! -s err
 done
 # A launcher's directory that cannot be used would make MPI_Init fail.

@@ -87,14 +87,6 @@ grep -q '^The job holds these machines until the bag is empty, and is billed' ou
 expect 1 grep -q '[0-9]x[0-9]' out
 ok 'machines are held until the bag is empty'
 
-# "cheapest" is never dearer than "fastest", which is what windows made of it.
-plan profile.json --json
-jq -r '.schedules[] | "\(.cost) \(.makespan_s)"' out >list
-test "$(awk '$1 <= cost || (NR > 1 && $2 >= end) { print }
-    { cost = $1; end = $2 }' list)" = ''
-test "$(wc -l <list)" -ge 2
-ok 'a schedule that would be billed more and end later is not offered'
-
 # shown FROM TO FILE: an indented block, as it would be printed.
 shown() {
     sed -n "/^    $1/,/^    $2/p" "$3" | sed 's/^    //'

@@ -1,7 +1,6 @@
 #!/bin/bash
 # Tasks that fail, hang, give up or yield, and a machine on which all fail.
 . "$TOP/tests/mpi/lib.sh"
-needs parallel
 
 # lines FILE: how many it has, the head of a joblog not among them.
 lines() {
@@ -32,18 +31,11 @@ test "$(tail -n 1 log | cut -f7)" = 3
 ok 'a task that always fails is run as often as --retries says, and failed once'
 
 printf '%s\n' 'sleep 1001' 'echo ok' >bag
-exits 1 'task 1 on .*, timed out' bats 3 bag --policy rr --timeout 4 --joblog log \
+exits 1 'task 1 on .*, timed out' bats 3 bag --policy rr --timeout 4 \
     --json report
 test "$(cat out)" = ok
 holds '.timed_out == 1'
 ok 'a task that runs for too long is stopped, and has failed'
-expect 1 parallel --will-cite -a bag --timeout 4 --joblog theirs >theirs.out \
-    2>theirs.err </dev/null
-for file in log theirs; do
-    grep 1001 $file | cut -f1,5- >$file.shape
-done
-cmp log.shape theirs.shape
-ok 'the joblog shows it as that of GNU parallel does'
 
 echo "trap '' TERM; touch started; sleep 1002; sleep 1002" >bag
 expect 1 bats 2 bag --timeout 3 --grace 0.5

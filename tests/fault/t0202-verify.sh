@@ -4,8 +4,7 @@
 
 # verify RUN N: its N sessions agree.
 verify() {
-    verb record verify "$1"
-    grep -q "^$2 sessions\\{0,1\\}, .*: all agree\$" out
+    tells "^$2 sessions\\{0,1\\}, .*: all agree\$" record verify "$1"
 }
 # has RECORD WHAT...: each of these has happened.
 has() {

@@ -9,8 +9,9 @@ exit 3
 kill -TERM $$
 printf 'x\ty\n'
 sleep 0.2; echo slept >> ran
+sleep 1001
 BAG
-expect 1 bats 3 bag --joblog log
+expect 1 bats 3 bag --joblog log --timeout 4
 
 # Numbers replaced by 0, times by their shape, sorted by task.
 shape() {
@@ -22,22 +23,22 @@ shape() {
     } 1'
 }
 parallel() {
-    command parallel --will-cite "$@" </dev/null 2>>parallel.err
+    command parallel --will-cite -a bag --timeout 4 "$@" </dev/null 2>>parallel.err
 }
-tail -n +2 log | perl -ne 'exit 1 if !/^\d+\t[^\t]+(\t *[\d.]+){6}\t./'
-expect 2 parallel -a bag --joblog theirs >out
+tail -n +2 log | perl -ne 'exit 1 if !/^\d+\t[^\t]+(\t *[-\d.]+){6}\t./'
+expect 3 parallel --joblog theirs >out
 shape log >ours.shape
 shape theirs | cmp - ours.shape
 ok 'it looks like that of GNU parallel'
 
 rm -f ran
-parallel -a bag --joblog log --resume >out
+parallel --joblog log --resume >out
 test ! -s out
 test ! -e ran
 ok 'parallel --resume finds nothing left to do'
 
-expect 2 parallel -a bag --joblog log --resume-failed >out
-test "$(tail -n +7 log | sort -n | cut -f1 | tr '\n' ' ')" = '2 3 '
+expect 3 parallel --joblog log --resume-failed >out
+test "$(tail -n +8 log | sort -n | cut -f1 | tr '\n' ' ')" = '2 3 6 '
 test ! -e ran
 ok 'parallel --resume-failed runs those that failed'
 

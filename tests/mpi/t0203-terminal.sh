@@ -49,8 +49,7 @@ expect 1 grep -q '<clear>' out
 grep -q '  start: ' out
 ok '40 columns keep what matters; one that cannot redraw a line gets plain lines'
 
-bats 3 bag --progress
-grep -q "$ESC" err
+exits 0 "$ESC" bats 3 bag --progress
 expect 1 grep -q "$ESC" out
 ok '--progress redraws the line where no terminal is seen'
 

@@ -88,9 +88,6 @@ exits 2 'needs 4 cores, and no machine of cluster b has so many' \
 bats 6 some --no-record --budget 9 --clusters two --policy rr
 test "$(cat out)" = a
 ok 'what fits one cluster only runs there, if all are held'
-printf '%s\n' '#BATS cores=0' true >none
-exits 2 "none:1: #BATS cores: '0' is not a whole number from 1 to" bats 5 none --no-record
-ok 'no cores are none'
 
 if two_cores; then
     echo 'grep Cpus_allowed_list /proc/self/status' >where

@@ -2,14 +2,19 @@
 # What goes wrong around an open bag: its clients, its driver, its record.
 . "$TOP/tests/mpi/open.sh"
 
+exits 2 'BATS_SOCKET is not set' bats-submit true 2>err
+BATS_SOCKET=$PWD/none expect 3 bats-submit true 2>err
 touch file
 BATS_SOCKET=$PWD/file exits 3 'no run listens at' bats-submit true 2>err
 BATS_SOCKET=$(printf %0200d 0) exits 2 'too long' bats-submit true 2>err
-python3 -c 'import socket, time
+python3 -c 'import socket
 s = socket.socket(socket.AF_UNIX); s.bind("other"); s.listen()
-open("listens", "w"); c = s.accept()[0]; c.recv(10); c.close()' & other=$!
+open("listens", "w")
+for answer in b"", b"{}\n":
+    c = s.accept()[0]; c.recv(10); c.sendall(answer); c.close()' & other=$!
 within 60 test -e listens
 BATS_SOCKET=$PWD/other exits 3 'ended before it answered' bats-submit true 2>err
+BATS_SOCKET=$PWD/other exits 3 'answered without a state' bats-state 1 2>err
 wait $other
 ok 'a socket of another kind is told in a sentence'
 

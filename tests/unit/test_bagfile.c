@@ -561,6 +561,10 @@ TEST(mistakes_are_refused_with_their_line)
         {"#BATS task a\n#BATS task b\nb\n",
          ":1: no command follows for the task 'a'"},
         {"b\n#BATS task a\n", ":2: no command follows"},
+        {"#BATS task a after b\nx\n",
+         ":1: 'a' waits for 'b', but no task has this name"},
+        {"#BATS task a\nx\n#BATS task a\ny\n",
+         ":3: the task 'a' is already on line 1"},
         {"#BATS task a after a\nb\n",
          ":1: these tasks wait for each other: a after a"},
         {"x\n#BATS task a after g\nb\n#BATS task g after a\n"
