@@ -8,7 +8,9 @@ tasks killed 40
 tasks lost 40
 start killed -p fast.q --max-jobs 3 -b 10
 killed=$master
-start lost -p slow.q --max-jobs 2 --slots 2 -b 10 --sbatch '-pe mpi'
+# Grid Engine notices first, or it would put other jobs on the lost host: they
+# would be in its state t for ever.
+start lost -p slow.q --max-jobs 2 --slots 2 -b 10 --sbatch '-pe mpi' --silence 40s
 within 60 ran killed 6
 qdel "$(qstat -s r -q fast.q | awk '/bats-/ { print $1 }' | head -n 1)" >>out
 within 60 ran lost 8
