@@ -16,10 +16,12 @@
 
 /* Tasks waiting for a slot of the cluster: the ready ones, or those that the
  * tail has queued for its pool. */
-static uint32_t waiting(const struct state *s, const struct cluster *c)
+static uint32_t waiting(const struct state *s, const struct cluster *c,
+                        uint32_t most)
 {
     return s->tail->waiting && (s->run.in_tail || !s->money.terms.idle_is_free)
-               ? s->tail->waiting(s->own.tail, s, (size_t)(c - s->clusters))
+               ? s->tail->waiting(s->own.tail, s, (size_t)(c - s->clusters),
+                                  most)
                : bats_bag_ready(&s->bag);
 }
 
@@ -75,7 +77,7 @@ static bool worth_asking(const struct state *s, const struct cluster *c)
         if (same_pool(s, c, &s->clusters[i]))
             n += s->clusters[i].n_active + s->clusters[i].n_asked;
     uint64_t asked = asked_slots(s, c);
-    return (double)asked < waiting(s, c) * needs_width(s) &&
+    return (double)asked < waiting(s, c, UINT32_MAX) * needs_width(s) &&
            (s->money.purses.n == 0 ||
             (double)asked < purses_pay(s, cluster)) &&
            (b->jobs == 0 || n < b->jobs) && c->stats.mean <= (double)length &&
@@ -92,12 +94,11 @@ static bool has_slots(const struct state *s, const struct cluster *c)
 {
     if (!s->run.in_tail || !s->tail->waiting)
         return false;
-    uint32_t n = waiting(s, c), slot;
-    struct idle_walk walk;
-    idle_walk_begin(s, &walk, 0);
-    while (n > 0 && (slot = idle_walk_next(s, &walk)) != NO_SLOT)
-        n -= same_pool(s, c, &s->clusters[slot_cluster(s, slot)]);
-    return n == 0;
+    uint32_t idle = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (same_pool(s, c, &s->clusters[i]))
+            idle += s->idle.of[i].n;
+    return waiting(s, c, idle + 1) <= idle;
 }
 
 /* False for a machine that cannot finish a task of mean length. */
@@ -123,7 +124,7 @@ static bool wants_more(const struct state *s, const struct cluster *c)
         return false;
     /* A job and the one that replaces it may overlap. */
     return (s->money.terms.waits ? n : c->n_held) < c->spec.max &&
-           waiting(s, c) > 0;
+           waiting(s, c, 1) > 0;
 }
 
 /* Acquires machines of the cluster up to its target, at most so many. */
@@ -482,7 +483,7 @@ static void give_back_idle(struct state *s)
 static bool is_wanted(const struct state *s, const struct cluster *c)
 {
     return !s->run.draining &&
-           (s->run.in_tail ? waiting(s, c) > 0
+           (s->run.in_tail ? waiting(s, c, 1) > 0
                            : bats_bag_pending(&s->bag) > 0 ||
                                  s->bag.count[BATS_TASK_WAITING] > 0);
 }

@@ -11,6 +11,7 @@ void slot_add_idle(struct state *s, uint32_t slot)
         return;
     struct idle_list *list = &s->idle.of[slot_cluster(s, slot)];
     sl->is_idle = true;
+    list->n++;
     s->idle.n++;
     s->idle.number[slot] = ++s->idle.last_number;
     sl->idle = BATS_IDLE_NOT;
@@ -30,6 +31,7 @@ void slot_remove_idle(struct state *s, uint32_t slot)
         return;
     struct idle_list *list = &s->idle.of[slot_cluster(s, slot)];
     sl->is_idle = false;
+    list->n--;
     s->idle.n--;
     if (sl->prev_idle == NO_SLOT)
         list->first = sl->next_idle;

@@ -331,7 +331,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
     s->n_clusters = o->n_clusters;
     s->n_machines = s->n_absent = o->n_machines;
     for (size_t c = 0; c < o->n_clusters; c++)
-        s->idle.of[c] = (struct idle_list){NO_SLOT, NO_SLOT};
+        s->idle.of[c] = (struct idle_list){NO_SLOT, NO_SLOT, 0};
     set_up_money(s, o);
     state_believe(s, o->prior);
     if (!allocate(s, o))

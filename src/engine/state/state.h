@@ -144,7 +144,7 @@ struct run {
 /* Idle slots, numbered in the order in which they became idle. */
 struct idle {
     struct idle_list {
-        uint32_t first, last;
+        uint32_t first, last, n;
     } of[BATS_CLUSTERS_MAX]; /* by cluster: list, oldest first */
     uint32_t n;              /* length of all lists */
     uint64_t *number;        /* by slot, from 1 on */

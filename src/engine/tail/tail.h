@@ -55,9 +55,10 @@ struct tail {
      * BATS_NO_POSITION: none. */
     struct bats_position (*next)(void *self, const struct state *s,
                                  uint32_t slot);
-    /* Number of tasks that wait for a slot of the cluster; jobs are requested
-     * accordingly. */
-    uint32_t (*waiting)(void *self, const struct state *s, size_t cluster);
+    /* Number of tasks that wait for a slot of the cluster, counted up to
+     * `most`; jobs are requested accordingly. */
+    uint32_t (*waiting)(void *self, const struct state *s, size_t cluster,
+                        uint32_t most);
     /* An execution ends, successfully or not, and is still in its slot.
      * noticed: it failed, and before it was given up. */
     void (*ended)(void *self, const struct state *s, uint32_t slot,

@@ -436,13 +436,15 @@ static struct bats_position next(void *self, const struct state *s,
 
 /* In the tail, those of the pool's queue, without BLOCKED ones and those whose
  * machine has to answer first. */
-static uint32_t waiting(void *self, const struct state *s, size_t cluster)
+static uint32_t waiting(void *self, const struct state *s, size_t cluster,
+                        uint32_t most)
 {
     struct expert *x = self;
     bool unreliable = s->clusters[cluster].spec.unreliable;
     enum pool pool = unreliable ? POOL_UNRELIABLE : POOL_RELIABLE;
     if (s->run.in_tail) {
-        uint32_t n = instances_waiting(&x->instances, pool), now = 0, number;
+        uint32_t n = instances_waiting(&x->instances, pool, most), now = 0;
+        uint32_t number;
         for (uint32_t i = 0;
              now < n &&
              (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE;

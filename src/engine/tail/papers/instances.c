@@ -194,18 +194,16 @@ uint32_t instances_peek(struct instances *x, enum pool pool, uint32_t i)
     return i < q->n ? at(x, q, i) : NO_INSTANCE;
 }
 
-uint32_t instances_waiting(const struct instances *x, enum pool pool)
+uint32_t instances_waiting(const struct instances *x, enum pool pool,
+                           uint32_t most)
 {
     const struct instances_queue *q = &x->queue[pool];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < q->n; i++)
+    uint32_t n = 0, all = x->rules.n_reliable, used = x->n_reliable;
+    if (pool == POOL_RELIABLE && most > (all > used ? all - used : 0))
+        most = all > used ? all - used : 0;
+    for (uint32_t i = 0; i < q->n && n < most; i++)
         n += !is_void(&x->tasks[at(x, q, i)]);
-    if (pool == POOL_UNRELIABLE)
-        return n;
-    uint32_t free = x->rules.n_reliable > x->n_reliable
-                        ? x->rules.n_reliable - x->n_reliable
-                        : 0;
-    return n < free ? n : free;
+    return n;
 }
 
 void instances_send(struct instances *x, enum pool pool, uint32_t i,

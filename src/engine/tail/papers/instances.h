@@ -88,8 +88,9 @@ bats_time instances_wakeup(struct instances *x);
  * with a result on the way. */
 uint32_t instances_peek(struct instances *x, enum pool pool, uint32_t i);
 
-/* Number of tasks for free slots of the pool. */
-uint32_t instances_waiting(const struct instances *x, enum pool pool);
+/* Number of tasks for free slots of the pool, counted up to `most`. */
+uint32_t instances_waiting(const struct instances *x, enum pool pool,
+                           uint32_t most);
 
 /* The i-th task of the queue is sent now. */
 void instances_send(struct instances *x, enum pool pool, uint32_t i,
