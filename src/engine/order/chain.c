@@ -30,7 +30,8 @@ struct faster {
 };
 
 /* Counts on which a refusal depends. It holds within a pass over idle slots
- * until a task begins or a slot is no longer idle. */
+ * until a task begins or a slot is no longer idle, for any machine of the
+ * cluster. No task ready: there is none. */
 struct refusal {
     uint32_t ready, busy, idle;
 };
@@ -40,8 +41,6 @@ struct memory {
     struct faster slots[BATS_CLUSTERS_MAX][SLOTS_MOST];
     uint32_t n[BATS_CLUSTERS_MAX];
     struct refusal refusal[BATS_CLUSTERS_MAX];
-    bool is_refused[BATS_CLUSTERS_MAX]; /* holds for any machine of the
-                                           cluster */
 };
 
 static void sift_down(struct faster *heap, uint32_t n, uint32_t at)
@@ -147,7 +146,7 @@ static bool goes_elsewhere(struct memory *o, const struct state *s,
 static void begin(void *self)
 {
     struct memory *o = self;
-    memset(o->is_refused, 0, sizeof o->is_refused);
+    memset(o->refusal, 0, sizeof o->refusal);
 }
 
 /* All ready tasks belong elsewhere, for any machine of this cluster. */
@@ -155,14 +154,13 @@ static bool refuses(const void *self, const struct state *s, uint32_t cluster)
 {
     const struct memory *o = self;
     const struct refusal *r = &o->refusal[cluster];
-    return o->is_refused[cluster] && r->ready == bats_bag_ready(&s->bag) &&
+    return r->ready > 0 && r->ready == bats_bag_ready(&s->bag) &&
            r->busy == s->n_busy && r->idle == s->idle.n;
 }
 
 static void note_refusal(struct memory *o, const struct state *s,
                          uint32_t cluster)
 {
-    o->is_refused[cluster] = true;
     o->refusal[cluster] =
         (struct refusal){bats_bag_ready(&s->bag), s->n_busy, s->idle.n};
 }
