@@ -242,6 +242,7 @@ hold() { # MEMORY
     hold 180M
 } >bag
 SLURM_MEM_PER_NODE=500 bats 5 bag --record past.bats --retry-memory 3
+sql past.bats 'UPDATE task_now SET cost = 1000' # whatever each took
 "$BATS_MPI" tasks --sizes past.bats >sizes
 grep -qE '^a +7 +400M .* [67][0-9]M +14 % ' sizes
 ok 'what to ask for counts on --retry-memory of the run'
