@@ -38,20 +38,21 @@ TEST(a_kind_is_the_program_and_its_options)
 TEST(a_word_that_all_have_belongs_to_the_kind)
 {
     struct bats_task_kinds kinds = {0};
-    bats_task_kinds_see(&kinds, "samtools sort a.bam");
-    bats_task_kinds_see(&kinds, "samtools sort b.bam");
-    bats_task_kinds_see(&kinds, "classify cat");
-    bats_task_kinds_see(&kinds, "classify dog");
-    bats_task_kinds_see(&kinds, "login alice");
-    uint32_t sort = bats_task_kinds_number(&kinds, "samtools sort b.bam");
-    uint32_t cat = bats_task_kinds_number(&kinds, "classify cat");
-    uint32_t dog = bats_task_kinds_number(&kinds, "classify dog");
-    uint32_t alice = bats_task_kinds_number(&kinds, "login alice");
-    assert_string_equal(kinds.kind[sort].name, "samtools sort");
-    assert_string_equal(kinds.kind[cat].name, "classify");
-    assert_int_equal(cat, dog);
-    assert_string_equal(kinds.kind[alice].name, "login");
-    assert_int_equal(kinds.kind[cat].tasks, 2);
+    static const char *const commands[][2] = {
+        {"samtools sort a.bam", "samtools sort"},
+        {"samtools sort b.bam", "samtools sort"},
+        {"classify cat", "classify"},
+        {"classify dog", "classify"},
+        {"login alice", "login"}};
+    for (int i = 0; i < 5; i++)
+        bats_task_kinds_see(&kinds, commands[i][0]);
+    uint32_t number[5];
+    for (int i = 0; i < 5; i++)
+        number[i] = bats_task_kinds_number(&kinds, commands[i][0]);
+    for (int i = 0; i < 5; i++)
+        assert_string_equal(kinds.kind[number[i]].name, commands[i][1]);
+    assert_int_equal(number[2], number[3]);
+    assert_int_equal(kinds.kind[number[2]].tasks, 2);
     bats_task_kinds_release(&kinds);
 }
 
@@ -69,8 +70,8 @@ TEST(a_bag_with_many_programs_is_of_few_kinds)
                              BATS_NO_KIND);
     }
     assert_int_equal(kinds.n, 65);
-    assert_string_equal(kinds.kind[64].name, "(other programs)");
-    assert_int_equal(kinds.kind[64].tasks, 936);
+    assert_reads("(other programs) 936", "%s %d", kinds.kind[64].name,
+                 (int)kinds.kind[64].tasks);
     bats_task_kinds_release(&kinds);
 }
 
@@ -85,12 +86,9 @@ TEST(moments_are_sums_and_quantiles)
     assert_int_equal(gather.n, 2);
     struct bats_moments m = bats_gather_moments(&gather, 0);
     assert_int_equal(m.tasks, 11);
-    assert_near(m.sum, 66, 1e-9);
-    assert_near(m.squares, 506, 1e-9);
     assert_near(m.log_sum, lgamma(12), 1e-9);
-    assert_near(m.p10, 2, 1e-6);
-    assert_near(m.p50, 6, 1e-6);
-    assert_near(m.p90, 10, 1e-6);
+    assert_reads("66 506: 2 6 10", "%.9g %.9g: %.6g %.6g %.6g", m.sum,
+                 m.squares, m.p10, m.p50, m.p90);
     bats_gather_release(&gather);
 }
 
@@ -157,6 +155,15 @@ static void read_past(void)
     assert_ok(bats_store_read(store, &past, &err));
 }
 
+/* Nobody has it open. */
+static void change(const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_close(db);
+}
+
 TEST_IN_STORE(a_run_counts_once)
 {
     struct bats_store *none;
@@ -168,29 +175,29 @@ TEST_IN_STORE(a_run_counts_once)
     assert_ok(add(store, "a", 1700000001, "sim", 9));
     assert_int_equal(add(store, "b", 1700000002, "fit", 9), 1);
     read_past();
-    assert_int_equal(past.n_rows, 4);
-    assert_int_equal(past.n_kinds, 2);
-    assert_int_equal(past.n_places, 2);
-    const struct bats_past_row *r = &past.rows[0];
-    assert_string_equal(past.kinds[r->kind], "sim");
-    assert_string_equal(past.places[r->place].hardware, "old");
-    assert_string_equal(r->name, "a");
-    assert_int_equal(r->month, 202311);
-    assert_int_equal(r->ended_s, 1700000000);
-    assert_near(r->moments.sum, 8, 1e-9);
-    assert_near(r->moments.p50, 8, 1e-9);
+    assert_numbers("4 2 2 202311 1700000000", past.n_rows, past.n_kinds,
+                   past.n_places, past.rows->month, past.rows->ended_s);
+    assert_reads("a: sim on old, 8 8", "%s: %s on %s, %.9g %.9g",
+                 past.rows->name, past.kinds[past.rows->kind],
+                 past.places[past.rows->place].hardware,
+                 past.rows->moments.sum, past.rows->moments.p50);
+}
+
+static const char *numbered(int i)
+{
+    static char name[16];
+    snprintf(name, sizeof name, "%d", i);
+    return name;
 }
 
 TEST_IN_STORE(two_at_a_time_lose_nothing)
 {
     struct bats_store *second;
-    char name[16];
     assert_ok(bats_store_open(path, true, &second, &err));
-    for (int i = 0; i < 6; i++) {
-        snprintf(name, sizeof name, "%d", i);
+    for (int i = 0; i < 6; i++)
         assert_int_equal(
-            add(i % 2 ? store : second, name, 1700000000 + i, "sim", 4), 1);
-    }
+            add(i % 2 ? store : second, numbered(i), 1700000000 + i, "sim", 4),
+            1);
     bats_store_close(second);
     read_past();
     assert_int_equal(past.n_rows, 12);
@@ -200,14 +207,11 @@ TEST_IN_STORE(two_at_a_time_lose_nothing)
  * of the 12 before them are merged by month. */
 TEST_IN_STORE(older_bags_are_merged_by_month)
 {
-    char name[16];
     double sum = 0;
     int merged = 0;
-    for (int i = 1; i <= 20; i++) {
-        snprintf(name, sizeof name, "%d", i);
-        assert_int_equal(add(store, name, 1701000000 + i * 86400, "sim", i),
-                         1);
-    }
+    for (int i = 1; i <= 20; i++)
+        assert_int_equal(
+            add(store, numbered(i), 1701000000 + i * 86400, "sim", i), 1);
     read_past();
     for (size_t i = 0; i < past.n_rows; i++) {
         const struct bats_past_row *r = &past.rows[i];
@@ -219,12 +223,9 @@ TEST_IN_STORE(older_bags_are_merged_by_month)
             assert_int_equal(r->bags, 1);
             assert_true(r->moments.sum > 12.5);
         }
-        if (r->month == 202311 && r->run == 0) { /* 27th to 30th */
-            assert_int_equal(r->bags, 4);
-            assert_near(r->moments.sum, 10, 1e-9);
-            assert_near(r->moments.squares, 30, 1e-9);
-            assert_near(r->moments.p90, 2.5, 1e-9);
-        }
+        if (r->month == 202311 && r->run == 0) /* 27th to 30th */
+            assert_reads("4 10 30 2.5", "%d %.9g %.9g %.9g", (int)r->bags,
+                         r->moments.sum, r->moments.squares, r->moments.p90);
     }
     assert_near(sum, 210, 1e-9);
     assert_int_equal(merged, 2);
@@ -252,26 +253,28 @@ TEST(what_a_request_costs_is_shares_times_tries)
         {7, 800, 100, 1, 4, 1000, 3, 30, 0, 0},
         {7, 800, 300, 1, 4, 1000, 1, 20, 0, 0},
         {8, 800, 900, 1, 4, 1000, 9, 99, 0, 0},
-        {7, 800, 999, 1, 0, 0, 9, 99, 0,
-         0}, /* of a machine that is not known */
+        /* of a machine that is not known */
+        {7, 800, 999, 1, 0, 0, 9, 99, 0, 0},
     };
+    /* With 100 the large one is tried with 100, 200 and 400. */
+    static const struct {
+        int64_t kib;
+        double cost, again;
+    } rows[] = {{800, 50 * 0.8 / 4, 0},
+                {300, 50 * 0.3 / 4, 0},
+                {100, (30 * 0.25 + 20 * (0.25 + 0.25 + 0.4)) / 4, 0.25}};
     double again;
-    assert_near(bats_size_cost(list, 4, 7, 800, 2, &again), 50 * 0.8 / 4,
-                1e-9);
-    assert_near(again, 0, 1e-9);
-    assert_near(bats_size_cost(list, 4, 7, 300, 2, &again), 50 * 0.3 / 4,
-                1e-9);
-    /* The large one is tried with 100, 200 and 400. */
-    assert_near(bats_size_cost(list, 4, 7, 100, 2, &again),
-                (30 * 0.25 + 20 * (0.25 + 0.25 + 0.4)) / 4, 1e-9);
-    assert_near(again, 0.25, 1e-9);
+    for (int i = 0; i < 3; i++) {
+        assert_near(bats_size_cost(list, 4, 7, rows[i].kib, 2, &again),
+                    rows[i].cost, 1e-9);
+        assert_near(again, rows[i].again, 1e-9);
+    }
     assert_true(bats_size_cost(list, 4, 9, 100, 2, &again) < 0);
     /* All four fit 315; 105, 210 and 420 for the large one cost more. */
     struct bats_size_choice best;
     assert_true(bats_size_best(list, 3, 7, 800, 2, &best));
-    assert_int_equal(best.kib, 315);
-    assert_near(best.cost, 50 * 0.315 / 4, 1e-9);
-    assert_near(best.now, 50 * 0.8 / 4, 1e-9);
+    assert_reads("315 3.9375 10", "%d %.9g %.9g", (int)best.kib, best.cost,
+                 best.now);
     assert_false(bats_size_best(list, 3, 7, 330, 2, &best)); /* not 5 % */
     assert_true(bats_size_best(list, 3, 7, 332, 2, &best));
     assert_false(bats_size_best(list, 4, 9, 800, 2, &best));
@@ -288,18 +291,16 @@ TEST(the_best_request_is_that_of_all)
         double factor = 2 << round % 2, least = INFINITY, again;
         for (size_t i = 0; i < 6; i++) {
             random = random * 1664525 + 1013904223;
-            list[i] = (struct bats_past_size){
-                7,
-                90000,
-                bats_size_class(100 +
-                                (random >> 18) % (round < 100 ? 90 : 6000)),
-                1 + (random >> 10) % 2,
-                16,
-                9000,
-                1,
-                1 + (random >> 20) % 100,
-                0,
-                0};
+            uint32_t kib = (random >> 18) % (round < 100 ? 90 : 6000);
+            list[i] =
+                (struct bats_past_size){.kind = 7,
+                                        .asked_kib = 90000,
+                                        .used_kib = bats_size_class(100 + kib),
+                                        .cores = 1 + (random >> 10) % 2,
+                                        16,
+                                        9000,
+                                        1,
+                                        1 + (random >> 20) % 100};
             more[i] = list[i];
             more[i].used_kib = (int64_t)ceil((double)list[i].used_kib * 1.05);
         }
@@ -336,11 +337,9 @@ TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)
         bats_gather_release(&gather);
     }
     read_past();
-    assert_int_equal(past.n_sizes, 2);
-    assert_int_equal(past.sizes[0].asked_kib, 800);
-    assert_int_equal(past.sizes[0].tasks, 6);
+    assert_numbers("2 800 6 3", past.n_sizes, past.sizes[0].asked_kib,
+                   past.sizes[0].tasks, past.sizes[1].tasks);
     assert_near(past.sizes[0].seconds, 48, 1e-9);
-    assert_int_equal(past.sizes[1].tasks, 3);
     assert_near(past.sizes[1].most_s, 9, 1e-9);    /* of the second bag */
     assert_near(past.sizes[1].limit_s, 'a', 1e-9); /* of the last one */
     assert_int_equal(bats_store_forget(store, "sim", &err), 3);
@@ -349,14 +348,8 @@ TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)
     bats_store_close(store);
 
     /* A history of before has no such table. */
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    sqlite3_exec(db,
-                 "DROP TABLE memory; ALTER TABLE kind DROP COLUMN limit_s;"
-                 "ALTER TABLE kind DROP COLUMN most_s;"
-                 "PRAGMA user_version = 2",
-                 NULL, NULL, NULL);
-    sqlite3_close(db);
+    change("DROP TABLE memory; ALTER TABLE kind DROP COLUMN limit_s;"
+           "ALTER TABLE kind DROP COLUMN most_s; PRAGMA user_version = 2");
     assert_int_equal(bats_store_open(path, false, &store, &err), 0);
     read_past();
 }
@@ -377,16 +370,11 @@ TEST_IN_STORE(what_is_forgotten_is_gone)
 
 TEST_IN_STORE(other_files_are_refused)
 {
-    sqlite3 *db;
     bats_store_close(store);
-    sqlite3_open(path, &db);
-    sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
-    sqlite3_close(db);
+    change("PRAGMA user_version = 99");
     assert_says(bats_store_open(path, true, &store, &err), BATS_EINPUT,
                 "newer bats-mpi");
-    sqlite3_open(path, &db);
-    sqlite3_exec(db, "PRAGMA user_version = 0", NULL, NULL, NULL);
-    sqlite3_close(db);
+    change("PRAGMA user_version = 0");
     assert_says(bats_store_open(path, true, &store, &err), BATS_EINPUT,
                 "is not a history");
     write_text(path, "This is a text of more than sixteen bytes.\n");
@@ -440,35 +428,34 @@ static struct bats_past_row row_of(const char *kind, const char *cluster)
     return row;
 }
 
-TEST_IN_STORE(a_joblog_is_imported)
-{
-    write_text(other,
-               "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval"
-               "\tSignal\tCommand\n"
-               "1\tnode-7.site\t1700000000.5\t     4.0\t0\t0\t0\t0\tsim 1\n"
-               "2\tnode-12.site\t1700000100.5\t     6.0\t0\t0\t0\t0\tsim 2\n"
-               "3\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t1\t0\tsim 3\n"
-               "4\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t0\t9\tsim 4\n");
-    assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
-    assert_ok(bats_history_import(store, other, NULL, &err));
-    struct bats_past_row row = row_of("sim", "node");
-    assert_int_equal(row.moments.tasks, 2);
-    assert_near(row.moments.sum, 10, 1e-9);
-    assert_int_equal(row.ended_s, 1700000106);
-}
+#define SLURM "JobIDRaw|JobName|Partition|ElapsedRaw|State|End\n"
 
-TEST_IN_STORE(the_accounting_of_slurm_is_imported)
+TEST_IN_STORE(joblogs_and_the_accounting_of_slurm_are_imported)
 {
-    write_text(other, "JobIDRaw|JobName|Partition|ElapsedRaw|State|End\n"
-                      "7|align|fast|30|COMPLETED|2026-11-20T10:00:00\n"
-                      "7.batch|batch||30|COMPLETED|2026-11-20T10:00:00\n"
-                      "8|align|fast|50|COMPLETED|2026-11-20T11:00:00\n"
-                      "9|align|fast|999|FAILED|2026-11-20T12:00:00\n");
-    assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
-    struct bats_past_row row = row_of("align", "fast");
-    assert_int_equal(row.moments.tasks, 2);
-    assert_near(row.moments.sum, 80, 1e-9);
-    assert_int_equal(row.month, 202611);
+    static const struct {
+        const char *text, *kind, *place, *row;
+    } files[] = {
+        {"Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval"
+         "\tSignal\tCommand\n"
+         "1\tnode-7.site\t1700000000.5\t     4.0\t0\t0\t0\t0\tsim 1\n"
+         "2\tnode-12.site\t1700000100.5\t     6.0\t0\t0\t0\t0\tsim 2\n"
+         "3\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t1\t0\tsim 3\n"
+         "4\tnode-12.site\t1700000200.5\t   100.0\t0\t0\t0\t9\tsim 4\n",
+         "sim", "node", "2 10 202311 1700000106"},
+        {SLURM "7|align|fast|30|COMPLETED|2026-11-20T10:00:00\n"
+               "7.batch|batch||30|COMPLETED|2026-11-20T10:00:00\n"
+               "8|align|fast|50|COMPLETED|2026-11-20T11:00:00\n"
+               "9|align|fast|999|FAILED|2026-11-20T12:00:00\n",
+         "align", "fast", "2 80 202611 1795172400"}};
+    setenv("TZ", "UTC", 1);
+    for (int i = 0; i < 2; i++) {
+        write_text(other, files[i].text);
+        assert_int_equal(bats_history_import(store, other, NULL, &err), 1);
+        assert_ok(bats_history_import(store, other, NULL, &err));
+        struct bats_past_row row = row_of(files[i].kind, files[i].place);
+        assert_reads(files[i].row, "%d %.9g %d %lld", (int)row.moments.tasks,
+                     row.moments.sum, (int)row.month, (long long)row.ended_s);
+    }
     write_text(other, "JobIDRaw|JobName|Partition|Elapsed|State|End\n");
     assert_says(bats_history_import(store, other, NULL, &err), BATS_EINPUT,
                 "no column ElapsedRaw");
@@ -529,11 +516,8 @@ TEST_IN_STORE(a_bag_is_believed_to_be_as_the_last_ones)
 TEST_IN_STORE(merged_bags_count_as_one)
 {
     struct bats_believed b;
-    char name[16];
-    for (int i = 1; i <= 20; i++) {
-        snprintf(name, sizeof name, "%d", i);
-        add(store, name, 1701000000 + i * 86400, "sim", 8);
-    }
+    for (int i = 1; i <= 20; i++)
+        add(store, numbered(i), 1701000000 + i * 86400, "sim", 8);
     assert_int_equal(ask("sim", places, &b), 1);
     assert_int_equal(b.bags, 10);
     assert_near(b.prior.mean[1] / S, 4, 1e-3);
@@ -597,8 +581,7 @@ TEST_IN_STORE(a_sweep_tells_what_other_points_take)
     free(b.kinds);
     /* The next bag takes longer: the level drifts, the line does not. */
     for (int i = 0; i < 3; i++)
-        add_sweep((const char *[]){"x", "y", "z"}[i], 1700000002 + i, 1.5,
-                  false);
+        add_sweep(numbered(i), 1700000002 + i, 1.5, false);
     b = ask_sweep("n", &m);
     assert_near(b.prior.mean[0] / S, 345, 30);
     free(b.kinds);
@@ -618,9 +601,7 @@ TEST_IN_STORE(noise_in_a_sweep_tells_nothing)
     free(b.kinds);
     /* The oldest of nine bags is merged into its month, without its sums. */
     for (int i = 0; i < 9; i++)
-        add_sweep(
-            (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i"}[i],
-            1700000001 + i, 1, false);
+        add_sweep(numbered(i), 1700000001 + i, 1, false);
     read_past();
     size_t with = 0;
     for (size_t i = 0; i < past.n_rows; i++) {
