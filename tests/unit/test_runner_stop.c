@@ -6,85 +6,70 @@
 /* Shell: works for ever, in steps that end soon after a signal. */
 #define FOREVER "while :; do sleep 0.01; done"
 
-TEST_WITH(cancel_lets_a_task_end_in_its_way, set_up, tear_down)
-{
-    start("trap 'echo bye; exit 3' TERM; echo ready; " FOREVER);
-    wait_for_line();
-    bats_runner_cancel(f->runner);
-    struct bats_runner_result r = finish();
-    assert_true(r.cancelled);
-    assert_int_equal(r.usage.exit_status, 3);
-    assert_int_equal(r.usage.signal, 0);
-    assert_string_equal(output(1), "ready\nbye\n");
-}
+/* Tasks that are told to stop after their first line, which is either "ready"
+ * or the id of a process. */
+static const struct stop {
+    const char *command;
+    int64_t grace_ms; /* 0: longer than any test */
+    double speed;     /* 0: 1 */
+    int end;          /* its exit code, or the signal that ends it, negated */
+    const char *out;  /* NULL: that process is gone */
+    bool kill;        /* the grace time is cut short, */
+    int polls;        /* after so many looks at what goes on */
+} stops[] = {
+    {"trap 'echo bye; exit 3' TERM; echo ready; " FOREVER, .end = 3,
+     .out = "ready\nbye\n"},
+    {"trap '' TERM; echo ready; " FOREVER, 50, .end = -SIGKILL,
+     .out = "ready\n"},
+    /* The grace time is for all of the group. */
+    {"sh -c 'trap \"echo saved; exit\" TERM; echo ready; " FOREVER
+     "'; echo never",
+     .end = -SIGTERM, .out = "ready\nsaved\n"},
+    /* Enough for the shell to end by TERM, also on a busy machine. */
+    {"sh -c 'trap \"\" TERM; echo $$; sleep 1000; " FOREVER "'; :", 1000,
+     .end = -SIGTERM},
+    /* The line says that it stands still. */
+    {"trap 'exit 3' TERM; { until grep -q '^State:.T' /proc/$$/status; do :;"
+     " done; echo ready; } & kill -STOP $$; " FOREVER,
+     .end = 3, .out = "ready\n"},
+    {"trap 'exit 3' TERM; echo $$; " FOREVER, .speed = 0.02, .end = 3},
+    {"trap '' TERM; echo ready; " FOREVER, .end = -SIGKILL, .out = "ready\n",
+     .kill = true},
+    /* Only a descendant is left that uses its grace time. */
+    {"sh -c 'trap \"\" TERM; echo $$; " FOREVER "'; :", .end = -SIGTERM,
+     .kill = true, .polls = 50},
+};
 
-TEST_WITH(cancel_kills_after_the_grace_time, set_up, tear_down)
+static void stop(const struct stop *s)
 {
-    replace_runner((struct bats_runner_options){.grace_ms = 50});
-    start("trap '' TERM; echo ready; " FOREVER);
+    struct bats_runner_result r;
+    replace_runner((struct bats_runner_options){
+        .grace_ms = s->grace_ms > 0 ? s->grace_ms : 3600000,
+        .speed = s->speed});
+    start(s->command);
     wait_for_line();
     bats_runner_cancel(f->runner);
     bats_runner_cancel(f->runner); /* once more changes nothing */
-    struct bats_runner_result r = finish();
-    assert_true(r.cancelled);
-    assert_int_equal(r.usage.signal, SIGKILL);
-    assert_true(r.usage.wall_us >= 50000);
-    assert_string_equal(output(1), "ready\n");
-}
-
-TEST_WITH(grace_time_is_for_all_of_the_group, set_up, tear_down)
-{
-    start("sh -c 'trap \"echo saved; exit\" TERM; echo ready; " FOREVER
-          "'; echo never");
-    wait_for_line();
-    bats_runner_cancel(f->runner);
-    assert_int_equal(finish().usage.signal, SIGTERM); /* of the outer shell */
-    assert_string_equal(output(1), "ready\nsaved\n");
-}
-
-TEST_WITH(a_child_that_ignores_term_is_killed, set_up, tear_down)
-{
-    /* Enough for the shell to end by TERM, also on a busy machine. */
-    replace_runner((struct bats_runner_options){.grace_ms = 1000});
-    start("sh -c 'trap \"\" TERM; echo $$; sleep 1000; " FOREVER "'; :");
-    wait_for_line();
-    bats_runner_cancel(f->runner);
-    assert_int_equal(finish().usage.signal, SIGTERM);
-    assert_true(is_gone(output(1)));
-}
-
-TEST_WITH(a_stopped_or_a_slowed_task_can_be_cancelled, set_up, tear_down)
-{
-    for (int i = 0; i < 2; i++) {
-        replace_runner((struct bats_runner_options){
-            .grace_ms = 3600000, .speed = i == 0 ? 1 : 0.02});
-        start(i == 0 ? "trap 'exit 3' TERM; echo $$; kill -STOP $$; " FOREVER
-                     : "trap 'exit 3' TERM; echo $$; " FOREVER);
-        wait_for_line();
-        bats_runner_cancel(f->runner);
-        assert_int_equal(finish().usage.exit_status, 3);
-    }
-}
-
-TEST_WITH(kill_cuts_the_grace_time_short, set_up, tear_down)
-{
-    start("trap '' TERM; echo ready; " FOREVER);
-    wait_for_line();
-    bats_runner_cancel(f->runner);
-    bats_runner_kill(f->runner);
-    struct bats_runner_result r = finish();
-    assert_true(r.cancelled);
-    assert_int_equal(r.usage.signal, SIGKILL);
-
-    /* the same when only a descendant is left that uses its grace time */
-    start("sh -c 'trap \"\" TERM; echo $$; " FOREVER "'; :");
-    wait_for_line();
-    bats_runner_cancel(f->runner);
-    for (int i = 0; i < 50; i++)
+    for (int i = 0; i < s->polls; i++)
         assert_int_equal(bats_runner_poll(f->runner, 1000, &r, NULL), 0);
-    bats_runner_kill(f->runner);
-    assert_int_equal(finish().usage.signal, SIGTERM);
-    assert_true(is_gone(output(1)));
+    if (s->kill)
+        bats_runner_kill(f->runner);
+    r = finish();
+    assert_true(r.cancelled);
+    assert_int_equal(
+        r.usage.signal > 0 ? -r.usage.signal : r.usage.exit_status, s->end);
+    assert_true(s->grace_ms == 0 || r.usage.signal != SIGKILL ||
+                r.usage.wall_us >= s->grace_ms * 1000);
+    if (s->out != NULL)
+        assert_string_equal(output(1), s->out);
+    else
+        assert_true(is_gone(output(1)));
+}
+
+TEST_WITH(tasks_end_in_their_way_or_after_their_grace_time, set_up, tear_down)
+{
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        stop(&stops[i]);
 }
 
 TEST_WITH(a_task_that_ended_by_itself_is_not_cancelled, set_up, tear_down)
