@@ -158,8 +158,7 @@ static const char *numbers(void)
 TEST_IN_DIRECTORY(tasks_are_sorted_as_they_lie)
 {
     enum { N = 6 };
-    struct bats_record *r = open_with_tasks(N);
-    begin(r, BATS_UNLIMITED);
+    struct bats_record *r = begun(N, BATS_UNLIMITED);
     for (uint32_t i = 0; i < N; i++)
         run_task(r, 10, 0, (i + 2) % N, i == 3);
     close_record(r);
@@ -294,8 +293,7 @@ TEST_IN_DIRECTORY(why_has_an_answer_for_machines_and_tasks)
 
 TEST_IN_DIRECTORY(why_tells_of_money)
 {
-    struct bats_record *r = open_with_tasks(4);
-    begin(r, 22 * BATS_UNIT);
+    struct bats_record *r = begun(4, 22 * BATS_UNIT);
     assert_ok(bats_record_finish(r, 1, BATS_FINISH_BUDGET, 0, 4, &err));
     close_record(r);
     shows("why bag.txt fast-1", 0,

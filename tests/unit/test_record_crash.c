@@ -36,8 +36,7 @@ static void write_until_killed(int reports, size_t sentence)
     char *text = malloc(sentence + 1);
     memset(text, 'x', sentence);
     text[sentence] = '\0';
-    struct bats_record *r = open_with_tasks(N_TASKS);
-    begin(r, 1000 * BATS_UNIT);
+    struct bats_record *r = begun(N_TASKS, 1000 * BATS_UNIT);
     for (uint32_t i = 0;; i++) {
         run_task(r, i, 0, i % N_TASKS, 0);
         if (sentence > 0)
@@ -184,8 +183,7 @@ static void change_all_charges(int reports, size_t rest_us)
 static void view_what_changes(useconds_t rest_us)
 {
     int seen = 0;
-    struct bats_record *r = open_with_tasks(1);
-    begin(r, 1000 * BATS_UNIT);
+    struct bats_record *r = begun(1, 1000 * BATS_UNIT);
     for (int i = 0; i < CHARGES; i++)
         assert_ok(bats_record_charge(r, i, 0, 0, &err));
     close_record(r);
@@ -228,8 +226,7 @@ TEST_IN_DIRECTORY(so_is_one_that_is_read_as_it_is)
 TEST_IN_DIRECTORY(a_view_leaves_nothing_behind)
 {
     struct bats_view *view;
-    struct bats_record *r = open_with_tasks(3);
-    begin(r, 1);
+    struct bats_record *r = begun(3, 1);
     close_record(r);
     assert_int_equal(mkdir("tmp", 0700), 0);
     char tmp[64];
@@ -244,8 +241,7 @@ TEST_IN_DIRECTORY(a_view_leaves_nothing_behind)
 static void fill_the_disk(void)
 {
     struct rlimit limit;
-    struct bats_record *r = open_with_tasks(N_TASKS);
-    begin(r, 1);
+    struct bats_record *r = begun(N_TASKS, 1);
     run_task(r, 0, 0, 0, 0);
     assert_ok(bats_record_commit(r, &err));
 

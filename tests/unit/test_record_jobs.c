@@ -47,30 +47,25 @@ static struct bats_record_job known_of(const char *job)
     return known;
 }
 
+/* What is known of a job; its times are since `since`. */
+#define KNOWN(job, since, numbers)                                            \
+    do {                                                                      \
+        struct bats_record_job k_ = known_of(job);                            \
+        assert_numbers(numbers, k_.charged, k_.uncharged, k_.rate,            \
+                       k_.charged_us - (since), k_.seen_us - (since),         \
+                       k_.life);                                              \
+    } while (0)
+
 TEST_IN_DIRECTORY(earlier_lives_of_a_job_know_what_they_charged)
 {
     const int64_t t = 1700000000000000;
     life("7", 0, t, 3, 100, 40);
-    struct bats_record_job known = known_of("8");
-    assert_int_equal(known.charged_us, 0);
-    assert_int_equal(known.charged + known.uncharged + known.rate, 0);
-    known = known_of("7");
-    assert_int_equal(known.charged, 40);
-    assert_int_equal(known.uncharged, 0);
-    assert_int_equal(known.rate, 100);
+    KNOWN("8", 0, "0 0 0 0 0 0");
     /* Two seconds of the session are one of the clock. */
-    assert_int_equal(known.charged_us, t + 5 * BATS_SECOND);
-    assert_int_equal(known.seen_us, t + 10 * BATS_SECOND);
-    assert_int_equal(known.life, 0);
+    KNOWN("7", t, "40 0 100 5000000 10000000 0");
     /* Nothing of this one was charged, not even what was billed before. */
     life("7", 1, t + BATS_HOUR, 60, 200, 0);
-    known = known_of("7");
-    assert_int_equal(known.charged, 40);
-    assert_int_equal(known.uncharged, 60);
-    assert_int_equal(known.rate, 200);
-    assert_int_equal(known.charged_us, t + BATS_HOUR);
-    assert_int_equal(known.seen_us, t + BATS_HOUR + 10 * BATS_SECOND);
-    assert_int_equal(known.life, 1);
+    KNOWN("7", t + BATS_HOUR, "40 60 200 0 10000000 1");
 }
 
 static void tell(struct bats_record *r, uint32_t id, uint32_t machine,
@@ -129,27 +124,22 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
     r = open_with_tasks(1); /* it was killed, and they stay open */
     assert_ok(bats_record_purchase(r, "", &known, &err));
     assert_int_equal(known.n_open, N);
-    assert_string_equal(known.name, "x");
-    assert_int_equal(known.open[0].price, 4 * BATS_UNIT);
-    assert_int_equal(known.open[1].price, 13 * BATS_UNIT);
-    assert_int_equal(known.open[2].price, 7 * BATS_UNIT);
-    assert_string_equal(known.open[0].mark, "1.0.2");
-    assert_string_equal(known.open[1].mark, "1.7.1");
-    assert_string_equal(known.open[2].mark, "1.2.1");
+    assert_reads("x: 1.0.2 1.7.1 1.2.1", "%s: %s %s %s", known.name,
+                 known.open[0].mark, known.open[1].mark, known.open[2].mark);
+    assert_numbers("4000000 13000000 7000000", known.open[0].price,
+                   known.open[1].price, known.open[2].price);
     free(known.open);
     close_record(r);
     /* A killed session holds its jobs until another one buys jobs. */
     expect_rows("SELECT group_concat(held) FROM account", "24000000");
-    r = open_with_tasks(1);
-    session.options = "{}";
-    assert_ok(bats_record_begin(r, &session, &err));
-    close_record(r);
-    expect_rows("SELECT group_concat(held) FROM account", "24000000,0");
-    r = open_with_tasks(1);
-    session.options = "{\"jobs_name\":\"x\"}";
-    assert_ok(bats_record_begin(r, &session, &err));
-    close_record(r);
-    expect_rows("SELECT group_concat(held) FROM account", "0,0,0");
+    for (int buys = 0; buys < 2; buys++) {
+        r = open_with_tasks(1);
+        session.options = buys ? "{\"jobs_name\":\"x\"}" : "{}";
+        assert_ok(bats_record_begin(r, &session, &err));
+        close_record(r);
+        expect_rows("SELECT group_concat(held) FROM account",
+                    buys ? "0,0,0" : "24000000,0");
+    }
     expect_rows("SELECT total(held) || group_concat(state)"
                 " FROM lease",
                 "0.0killed,ended,killed,killed");

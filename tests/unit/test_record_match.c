@@ -62,8 +62,7 @@ static const char *found(const struct bats_record *r, uint32_t n)
 
 TEST_IN_DIRECTORY(a_changed_bag_is_told_task_by_task)
 {
-    struct bats_record *r = open_with_tasks(3);
-    begin(r, 1);
+    struct bats_record *r = begun(3, 1);
     run_task(r, 10, 2, 0, 0);
     run_task(r, 10, 2, 1, 0);
     run_task(r, 10, 2, 2, 0);
@@ -117,6 +116,18 @@ static struct bats_record *open_rules(const char *first, const char *second)
     return r;
 }
 
+/* What is found of a bag, and what is gone, when the record is opened with
+ * it. */
+#define FINDS(is_found, is_gone, ...)                                         \
+    do {                                                                      \
+        uint32_t n_ =                                                         \
+            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *);      \
+        struct bats_record *r_ = OPEN(__VA_ARGS__);                           \
+        assert_string_equal(found(r_, n_), is_found);                         \
+        assert_string_equal(gone(r_), is_gone);                               \
+        bats_record_abandon(r_);                                              \
+    } while (0)
+
 TEST_IN_DIRECTORY(rules_of_one_text_are_known_by_what_is_run)
 {
     struct bats_record *r = open_rules("make; test a", "make; test b");
@@ -132,19 +143,10 @@ TEST_IN_DIRECTORY(rules_of_one_text_are_known_by_what_is_run)
 TEST_IN_DIRECTORY(lines_that_come_and_go_leave_the_rest_alone)
 {
     RECORD("a", "b", "c", "d");
-    struct bats_record *r = OPEN("a", "x", "b", "c", "d");
-    assert_string_equal(found(r, 5), "=d + >2f >3d >4f");
-    assert_string_equal(gone(r), "");
-    bats_record_abandon(r);
-    r = OPEN("a", "c", "d");
-    assert_string_equal(found(r, 3), "=d >3d >4f");
-    assert_string_equal(gone(r), "2 b");
-    bats_record_abandon(r);
-    r = OPEN("x", "a", "B", "c", "D", "e");
-    assert_string_equal(found(r, 6), "+ >1d !2 >3d !4 +");
-    assert_string_equal(gone(r), "");
-    bats_record_abandon(r);
-    r = OPEN("d", "c", "b", "a");
+    FINDS("=d + >2f >3d >4f", "", "a", "x", "b", "c", "d");
+    FINDS("=d >3d >4f", "2 b", "a", "c", "d");
+    FINDS("+ >1d !2 >3d !4 +", "", "x", "a", "B", "c", "D", "e");
+    struct bats_record *r = OPEN("d", "c", "b", "a");
     assert_string_equal(found(r, 4), ">4f >3d >2f >1d");
     begin(r, 1);
     close_record(r);
@@ -152,9 +154,7 @@ TEST_IN_DIRECTORY(lines_that_come_and_go_leave_the_rest_alone)
                 "tasks ORDER BY number",
                 "1 failed d 1 2 done c 2 3 failed b 3 4 done a 4");
     /* The record goes on from there: what has moved stands there now. */
-    r = OPEN("d", "c", "a", "b");
-    assert_string_equal(found(r, 4), "=f =d >4d >3f");
-    bats_record_abandon(r);
+    FINDS("=f =d >4d >3f", "", "d", "c", "a", "b");
 }
 
 /* Commands that are there twice: one that comes back to its number is that one,
@@ -162,38 +162,27 @@ TEST_IN_DIRECTORY(lines_that_come_and_go_leave_the_rest_alone)
 TEST_IN_DIRECTORY(equal_commands_keep_their_order)
 {
     RECORD("a", "a", "b", "b");
-    struct bats_record *r = OPEN("x", "b", "b", "a");
-    assert_string_equal(found(r, 4), "+ >4f =d >1d");
-    bats_record_abandon(r);
-    r = OPEN("x");
+    FINDS("+ >4f =d >1d", "2 a", "x", "b", "b", "a");
+    struct bats_record *r = OPEN("x");
     begin(r, 1);
     close_record(r);
-    r = OPEN("y", "a", "a");
-    assert_string_equal(found(r, 3), "!1 =f >1d");
-    bats_record_abandon(r);
+    FINDS("!1 =f >1d", "", "y", "a", "a");
 }
 
 TEST_IN_DIRECTORY(the_same_command_keeps_its_number_if_it_can)
 {
     RECORD("a", "a", "b", "a"); /* done, failed, done, failed */
-    struct bats_record *r = OPEN("a", "a", "a", "b", "a", "a");
-    assert_string_equal(found(r, 6), "=d =f >4f >3d + +");
-    bats_record_abandon(r);
-    r = OPEN("b", "a");
-    assert_string_equal(found(r, 2), ">3d =f");
-    assert_string_equal(gone(r), "1 a 4 a");
-    bats_record_abandon(r);
+    FINDS("=d =f >4f >3d + +", "", "a", "a", "a", "b", "a", "a");
+    FINDS(">3d =f", "1 a 4 a", "b", "a");
 }
 
 TEST_IN_DIRECTORY(a_command_with_its_number_is_another_elsewhere)
 {
     RECORD("run $BATS_TASK_ID", "b", "run $BATS_TASK_ID", "x $DISBATCH_TASKID",
            "c");
-    struct bats_record *r =
-        OPEN("run $BATS_TASK_ID", "run $BATS_TASK_ID", "b",
-             "x $DISBATCH_TASKID", "x $DISBATCH_TASKID", "c");
-    assert_string_equal(found(r, 6), "=d + >2f =f + >5d");
-    bats_record_abandon(r);
+    FINDS("=d + >2f =f + >5d", "3 run $BATS_TASK_ID", "run $BATS_TASK_ID",
+          "run $BATS_TASK_ID", "b", "x $DISBATCH_TASKID", "x $DISBATCH_TASKID",
+          "c");
 }
 
 /* Against what matching has to be, whatever way it is done. */

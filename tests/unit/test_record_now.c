@@ -236,8 +236,7 @@ TEST_IN_DIRECTORY(a_record_keeps_the_first_end_of_each_kind_when_it_is_full)
 {
     enum { MANY = 8200 }; /* more than there are kinds */
     char host[16];
-    struct bats_record *r = open_with_tasks(1);
-    begin(r, BATS_UNLIMITED);
+    struct bats_record *r = begun(1, BATS_UNLIMITED);
     put_last(r, 1, "a");
     put_last(r, 2, "a");
     close_record(r);
@@ -247,8 +246,7 @@ TEST_IN_DIRECTORY(a_record_keeps_the_first_end_of_each_kind_when_it_is_full)
              " attempt = 1",
              (long long)BATS_RECORD_LAST_BYTES - 2);
     expect_rows(full, "");
-    r = open_with_tasks(1);
-    begin(r, BATS_UNLIMITED);
+    r = begun(1, BATS_UNLIMITED);
     for (uint32_t i = 3; i < 6; i++) /* the second one does not fit */
         put_last(r, i, "a");
     for (uint32_t i = 0; i < MANY; i++) {

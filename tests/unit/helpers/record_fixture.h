@@ -111,6 +111,25 @@ static inline void begin(struct bats_record *r, bats_money budget)
     assert_ok(bats_record_begin(r, &session, &err));
 }
 
+static inline struct bats_record *begun(uint32_t n_tasks, bats_money budget)
+{
+    struct bats_record *r = open_with_tasks(n_tasks);
+    begin(r, budget);
+    return r;
+}
+
+static inline struct bats_record *reopened(struct bats_record *r,
+                                           uint32_t n_tasks)
+{
+    assert_ok(bats_record_close(r, &err));
+    return open_with_tasks(n_tasks);
+}
+
+/* An execution with these members has ended. */
+#define put_attempt(r, now, ...)                                              \
+    assert_ok(bats_record_attempt(                                            \
+        r, now, &(struct bats_record_attempt){__VA_ARGS__}, &err))
+
 /* What needs no more words, of tasks in the first slot. */
 static inline void put_command(struct bats_record *r, bats_time now,
                                enum bats_command_type type, uint32_t machine,
@@ -144,25 +163,20 @@ static inline void run_in_slot(struct bats_record *r, bats_time now,
         .task = task,
         .runtime = 2 * BATS_SECOND,
     };
-    struct bats_record_attempt attempt = {
-        .task = task,
-        .attempt = 1,
-        .machine = machine,
-        .usage.start_us = 1700000000000000 + now,
-        .usage.wall_us = 2 * BATS_SECOND + task,
-        .usage.user_us = 1000,
-        .usage.system_us = 500,
-        .usage.max_rss_kib = 1234,
-        .usage.exit_status = exit_status,
-        .usage.written = {7, 2},
-        .stream = 3,
-        .usage.begin = 100,
-        .usage.end = 191,
-    };
 
     assert_ok(bats_record_command(r, now, &command, &err));
     assert_ok(bats_record_event(r, now + 2 * BATS_SECOND, &event, &err));
-    assert_ok(bats_record_attempt(r, now + 2 * BATS_SECOND, &attempt, &err));
+    put_attempt(r, now + 2 * BATS_SECOND, .task = task, .attempt = 1,
+                .machine = machine, .stream = 3,
+                .usage = {.start_us = 1700000000000000 + now,
+                          .wall_us = 2 * BATS_SECOND + task,
+                          .user_us = 1000,
+                          .system_us = 500,
+                          .max_rss_kib = 1234,
+                          .exit_status = exit_status,
+                          .written = {7, 2},
+                          .begin = 100,
+                          .end = 191});
 }
 
 /* Runs `body` in a child, which says by its exit code that all is well. */
@@ -182,9 +196,7 @@ static inline void in_child(void (*body)(void))
 /* Leaves a record of a session in which nothing happened. */
 static inline void leave_record(void)
 {
-    struct bats_record *r = open_with_tasks(1);
-    begin(r, 1);
-    assert_ok(bats_record_close(r, &err));
+    assert_ok(bats_record_close(begun(1, 1), &err));
 }
 
 static inline void run_task(struct bats_record *r, bats_time now,
