@@ -116,19 +116,23 @@ buys bag 12 --account open --max-jobs 1 -p slow --window 20s -b 0.1
 test "$(charged bag)" = 0.000000
 ok 'a partition that is free of charge does the bag'
 
-# The task counts up a kWh. Slurm sees it, or 1 joule if it looks late.
+# The task counts up a kWh. Slurm sees it; or 1 joule, or nothing, if it looks late.
 echo "sleep 2; printf '\\200\\356\\066' |
     dd of=$BED/cpu/0/msr bs=3 seek=1553 oflag=seek_bytes conv=notrunc" |
     tr '\n' ' ' >hot
 export BATS_GRAMS_PER_KWH=350
-alloc hot --account open --max-jobs 1 -b 10 --json report
-joules=$(jobs hot AllocTRES | grep -o 'energy=[1-9][0-9]*' | cut -d= -f2)
-test "$(sql hot.bats 'SELECT energy_j FROM lease')" = "$joules"
+for bag in hot{1..9}; do
+    cp hot $bag
+    alloc $bag --account open --max-jobs 1 -b 10 --json report
+    joules=$(jobs $bag AllocTRES | grep -o 'energy=[1-9][0-9]*' | cut -d= -f2)
+    [ -z "$joules" ] || break
+done
+test "$(sql $bag.bats 'SELECT energy_j FROM lease')" = "$joules"
 holds ".clusters[0] | (.energy_kwh * 3600000 - $joules | fabs < 0.001),
     .co2_kg == .energy_kwh * 350 / 1000"
 grep -q '  kWh  kg CO2$' err
-tells '  kWh  kg CO2$' status hot
-verb report hot
-grep -q '"energy_kwh":' hot.html
+tells '  kWh  kg CO2$' status $bag
+verb report $bag
+grep -q '"energy_kwh":' $bag.html
 ok 'the bill has the energy that the accounting has measured for a job'
 done_testing
