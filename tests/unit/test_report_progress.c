@@ -37,13 +37,20 @@ static struct bats_snapshot a_snapshot(void)
     };
 }
 
+/* The line in this width. */
+static const char *line(const struct bats_snapshot *s, size_t width,
+                        double per_hour)
+{
+    static char text[256];
+    bats_progress_text(text, sizeof text, width, s, per_hour);
+    assert_true(strlen(text) <= width);
+    return text;
+}
+
 TEST(line_says_tasks_money_end_and_machines)
 {
     struct bats_snapshot s = a_snapshot();
-    char text[256];
-#define SAYS(words)                                                           \
-    assert_string_equal(bats_progress_text(text, sizeof text, 256, &s, 475),  \
-                        words)
+#define SAYS(words) assert_string_equal(line(&s, 256, 475), words)
     SAYS("1h5m  61%  61/100  5 running  7.9/min  ~3h27m left  288/600 SU  "
          "slow 1 fast 1");
     s.status.failed = 2;
@@ -62,7 +69,6 @@ TEST(what_is_held_for_jobs_stands_beside_what_is_charged)
 {
     struct bats_snapshot s = a_snapshot();
     struct bats_platform p = platform;
-    char text[256];
     s.platform = &p;
     s.status.charged = 0;
     s.status.held = 7500000;
@@ -77,15 +83,11 @@ TEST(what_is_held_for_jobs_stands_beside_what_is_charged)
 TEST(what_matters_has_room_on_narrow_screens)
 {
     struct bats_snapshot s = a_snapshot();
-    char text[256];
     s.status.done = 431212;
     s.status.pending = 568788 - 9;
     s.status.failed = 12;
     s.cluster[0].machines_now = 132;
-#define AT(width, words)                                                      \
-    assert_string_equal(                                                      \
-        bats_progress_text(text, sizeof text, width, &s, 475), words);        \
-    assert_true(strlen(text) <= width)
+#define AT(width, words) assert_string_equal(line(&s, width, 475), words)
     AT(79, "1h5m  43%  431224/1000012  12 failed  7.9/min  ~3h27m left  "
            "288/600 SU");
     AT(39, "43%  12 failed  ~3h27m left  288/600 SU");
@@ -97,37 +99,30 @@ TEST(what_matters_has_room_on_narrow_screens)
 TEST(it_says_that_it_samples)
 {
     struct bats_snapshot s = a_snapshot();
-    char text[256];
     s.phase = BATS_SNAPSHOT_SAMPLING;
     s.status.sample_size = 30;
     s.cluster[0].done = 17;
     s.cluster[0].failed = 1;
     s.cluster[1].done = 43;
-    assert_string_equal(
-        bats_progress_text(text, sizeof text, 79, &s, 475),
-        "1h5m  61%  61/100  5 running  7.9/min  sampling 48/60  "
-        "288/600 SU");
-    assert_string_equal(bats_progress_text(text, sizeof text, 39, &s, 475),
-                        "61%  61/100  sampling 48/60  288/600 SU");
+    AT(79, "1h5m  61%  61/100  5 running  7.9/min  sampling 48/60  "
+           "288/600 SU");
+    AT(39, "61%  61/100  sampling 48/60  288/600 SU");
     s.phase = BATS_SNAPSHOT_CHOOSING;
-    assert_non_null(strstr(bats_progress_text(text, sizeof text, 79, &s, 475),
-                           "  sampled: to be chosen  "));
+    AT(79,
+       "1h5m  61%  61/100  5 running  7.9/min  sampled: to be chosen  288/600 SU");
 }
 
 TEST(rates_have_the_unit_that_suits_them)
 {
     struct bats_snapshot s = a_snapshot();
-    char text[256];
 #define RATE(per_hour, words)                                                 \
-    assert_non_null(strstr(                                                   \
-        bats_progress_text(text, sizeof text, 256, &s, per_hour), words))
+    assert_non_null(strstr(line(&s, 256, per_hour), words))
     RATE(2, "  2.0/h  ");
     RATE(59, "  59/h  ");
     RATE(60, "  1.0/min  ");
     RATE(3600, "  1.0/s  ");
     RATE(3600 * 300000.0, "  300000/s  ");
-    bats_progress_text(text, sizeof text, 256, &s, 0);
-    assert_null(strstr(text, "/h"));
+    assert_null(strstr(line(&s, 256, 0), "/h"));
 }
 
 static struct screen {
@@ -190,23 +185,17 @@ TEST(plain_lines_come_ever_more_rarely)
 TEST(plain_style_tells_a_decision_once_and_at_once)
 {
     open_screen(BATS_PROGRESS_PLAIN);
+    c.s.cluster[0] = c.s.cluster[1] = (struct bats_cluster_status){0};
+    c.s.status.held = 1; /* for a job that waits in a queue */
     show(0);
-    (void)fresh();
+    assert_string_equal(fresh(), "bats-mpi: 0s  start: slow 1, fast 1\n");
+    c.s = a_snapshot();
     c.s.n_decisions = 2;
     show(SECOND / 10);
     show(SECOND / 5);
     assert_string_equal(fresh(),
                         "bats-mpi: 20m  every cluster sampled: slow 2, "
                         "fast 1 for 4 windows, 78 tasks left\n");
-}
-
-TEST(plain_style_tells_a_start_that_waits_in_a_queue)
-{
-    open_screen(BATS_PROGRESS_PLAIN);
-    c.s.cluster[0] = c.s.cluster[1] = (struct bats_cluster_status){0};
-    c.s.status.held = 1; /* for a job that waits in a queue */
-    show(0);
-    assert_string_equal(fresh(), "bats-mpi: 0s  start: slow 1, fast 1\n");
 }
 
 /* A plan that only marks machines is told when one of them has gone, or the run
