@@ -89,6 +89,7 @@ static const struct row {
     struct bats_billing billing;
     bats_time queue, startup, first, last; /* the work of these tasks */
     bats_time lead, bill, lost;
+    bats_time work; /* of all tasks; 0: TASK */
     uint32_t max, slots;
     bats_money earlier;
     enum bats_tail tail;
@@ -97,7 +98,8 @@ static const struct row {
         double charged;
         bats_time makespan;
         uint32_t done, failed, asked, begun, most_asked, at_once, replicas;
-    } ends; /* 0: is not looked at, NONE: none */
+        bats_time second, longest; /* the lengths of jobs */
+    } ends;                        /* 0: is not looked at, NONE: none */
 } rows[] = {
     /* Three tasks are an hour of one job; the fourth needs another one. */
     {"what jobs were billed is charged", 4, 2,
@@ -149,6 +151,24 @@ static const struct row {
     {"copies in the same job do not count", 2, 1, 60, .first = BATS_MINUTE,
      .last = 70 * BATS_MINUTE, .slots = 2, .tail = BATS_TAIL_SOONEST,
      .ends = {.failed = 1, .replicas = 3, .begun = 3}},
+    /* One job at a time. After 60 tasks of a minute the next one is asked for,
+     * and needs no more than 20 minutes for the other ten. Not to have been
+     * asked for an hour again is what lets the budget suffice. */
+    {"the last job is as short as the rest of the bag", 70, 2, 4,
+     BILLED(.step = BATS_MINUTE), .work = BATS_MINUTE, .max = 1,
+     .ends = {3.5, .asked = 2, .second = 19 * BATS_MINUTE,
+              .longest = BATS_HOUR}},
+    {"no job is longer than is allowed", 60, 2, 1000,
+     BILLED(.step = BATS_MINUTE, .longest = BATS_HOUR + 90 * BATS_SECOND),
+     .max = 1, .ends = {.longest = BATS_HOUR + BATS_MINUTE}},
+    /* Nothing is held then, and what is not used is not billed. */
+    {"without a budget jobs are as long as is allowed", 60, 2,
+     .billing = {.step = BATS_MINUTE, .longest = 100 * BATS_HOUR}, .max = 1,
+     .ends = {60, .asked = 1, .longest = 100 * BATS_HOUR}},
+    /* The task takes ten hours, and nobody knew. It ends with the money, and
+     * not later. */
+    {"a job whose lease cannot be paid ends", 1, 2, 10, LEASES(5),
+     .first = 10 * BATS_HOUR, .finish = BATS_FINISH_BUDGET, .ends = {9.96875}},
     /* Tasks cost 1 each, and jobs hold a quarter each. */
     {"with leases a budget that just pays the bag does it at once", 60,
      MACHINES, 61, LEASES(5), .ends = {60, 15 * TASK, .asked = 4}},
@@ -200,6 +220,8 @@ static void set_up_row(const struct row *r)
         w->clusters[0].max = r->max > 0 ? r->max : r->machines / 2;
     for (uint32_t i = 0; r->slots > 0 && i < r->machines; i++)
         w->machines[i].slots = r->slots;
+    for (uint32_t i = 0; r->work > 0 && i < r->tasks; i++)
+        w->work[i] = r->work;
     if (r->first > 0)
         w->work[0] = r->first;
     if (r->last > 0)
@@ -207,9 +229,9 @@ static void set_up_row(const struct row *r)
 }
 
 static void expect(const struct row *r, const char *name, uint64_t is,
-                   uint32_t wanted)
+                   int64_t wanted)
 {
-    if (wanted > 0 && is != (wanted == NONE ? 0 : wanted))
+    if (wanted > 0 && is != (wanted == NONE ? 0 : (uint64_t)wanted))
         fail_msg("%s: %s is %llu", r->what, name, (unsigned long long)is);
 }
 
@@ -222,8 +244,9 @@ TEST(jobs_do_what_the_rows_say)
         if (r->ends.charged > 0)
             assert_near((double)w->status.charged / BATS_UNIT, r->ends.charged,
                         1e-9);
-        if (r->ends.makespan > 0)
-            assert_int_equal(w->makespan, r->ends.makespan);
+        expect(r, "makespan", (uint64_t)w->makespan, r->ends.makespan);
+        expect(r, "second", (uint64_t)jobs.length[1], r->ends.second);
+        expect(r, "longest", (uint64_t)jobs.longest, r->ends.longest);
         expect(r, "done", w->status.done, r->ends.done);
         expect(r, "failed", w->status.failed, r->ends.failed);
         expect(r, "replicas", w->status.replicas, r->ends.replicas);
@@ -260,21 +283,6 @@ static void prepare_lengths(uint32_t n_tasks, uint32_t n_machines,
     w->o.sched.billing.step = BATS_MINUTE;
 }
 
-/* One job at a time. Tasks of a minute: after 60 the next one is asked for, and
- * needs no more than 20 minutes for the other ten. Not to have been asked for an
- * hour again is what lets the budget suffice. */
-TEST(the_last_job_is_as_short_as_the_rest_of_the_bag)
-{
-    prepare_lengths(70, 2, 1, 4 * BATS_UNIT);
-    for (uint32_t i = 0; i < 70; i++)
-        w->work[i] = BATS_MINUTE;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(jobs.asked, 2);
-    assert_int_equal(jobs.length[0], BATS_HOUR);
-    assert_in_range(jobs.length[1], 10 * BATS_MINUTE, 20 * BATS_MINUTE);
-    assert_int_equal(w->status.charged, 7 * BATS_UNIT / 2);
-}
-
 /* Three tasks are an hour: then jobs are asked for that lose less with what is cut
  * off at their ends, but not beyond the end of the bag. */
 TEST(where_tasks_are_long_jobs_become_longer)
@@ -285,14 +293,6 @@ TEST(where_tasks_are_long_jobs_become_longer)
     assert_true(jobs.length[1] >= 3 * BATS_HOUR);
     assert_true(jobs.longest < 60 * TASK);
     assert_true(jobs.asked < 10);
-}
-
-TEST(no_job_is_longer_than_is_allowed)
-{
-    prepare_lengths(60, 2, 1, 1000 * BATS_UNIT);
-    w->o.sched.billing.longest = BATS_HOUR + 90 * BATS_SECOND;
-    play_jobs_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(jobs.longest, BATS_HOUR + BATS_MINUTE);
 }
 
 /* 30 pay ten hours. Four jobs of an hour have 12 when the next four are asked for:
@@ -320,36 +320,7 @@ TEST(a_task_that_is_much_longer_than_a_window_is_done)
     assert_in_range(jobs.longest, 17 * BATS_HOUR, 64 * BATS_HOUR);
 }
 
-/* Nothing is held then, and what is not used is not billed. */
-TEST(without_a_budget_jobs_are_as_long_as_is_allowed)
-{
-    prepare_lengths(60, 2, 1, BATS_UNLIMITED);
-    w->o.sched.billing.longest = 100 * BATS_HOUR;
-    play_jobs();
-    assert_int_equal(jobs.asked, 1);
-    assert_int_equal(jobs.length[0], 100 * BATS_HOUR);
-    assert_int_equal(w->status.charged, 60 * BATS_UNIT);
-}
-
 /* ---- leases ---- */
-
-static void prepare_leases(uint32_t n_tasks, uint32_t n, bats_money budget)
-{
-    prepare(n_tasks, n, budget);
-    w->clusters[0].max = n / 2;
-    w->o.sched.billing.step = BATS_MINUTE;
-    w->o.sched.billing.lease = 5 * BATS_MINUTE;
-}
-
-/* The first task takes ten hours, and nobody knew. It ends with the money, and
- * not later. */
-TEST(a_job_whose_lease_cannot_be_paid_ends)
-{
-    prepare_leases(1, 2, 10 * BATS_UNIT);
-    w->work[0] = 10 * BATS_HOUR;
-    play_jobs_to(BATS_FINISH_BUDGET);
-    assert_in_range(w->status.charged, 9 * BATS_UNIT, 10 * BATS_UNIT);
-}
 
 /* A second cluster of this charge and speed, and leases of five minutes. */
 static void prepare_two(uint32_t n_tasks, double charge, double speed,
@@ -422,14 +393,9 @@ TEST(a_deadline_is_met_with_the_dear_cluster_only_if_it_must_be)
  * are 50 there, and 200 in the first one. The last tasks of that one end there. */
 TEST(jobs_move_to_the_cluster_that_is_faster_and_no_dearer)
 {
-    set_up_world(&bats_policy_bats, 200, TASK, MACHINES, 3, 3, BATS_UNLIMITED);
-    jobs = (struct jobs){.asked = 0};
+    prepare_two(200, 3, 4, MACHINES / 2, BATS_UNLIMITED);
     w->clusters[0].max = w->clusters[1].max = MACHINES / 2;
-    w->speed[1] = 4;
-    w->o.sched.billing.model = BATS_BILLING_JOB;
-    w->o.sched.billing.step = BATS_MINUTE;
-    w->o.sched.billing.jobs = MACHINES / 2;
-    w->o.sched.tail = BATS_TAIL_NONE;
+    w->o.sched.billing.lease = 0;
     play();
     assert_int_equal(w->status.done, 200);
     assert_true(w->status.charged < 55 * BATS_UNIT);
