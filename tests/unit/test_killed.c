@@ -152,6 +152,15 @@ static bats_money charged(struct life *l)
     return sum;
 }
 
+/* It begins so many tasks at once, and is killed; then this is charged. */
+static void is_killed(struct life *l, uint32_t n_run, bats_money sum)
+{
+    live(l);
+    assert_int_equal(l->n_run, n_run);
+    kill_it(l);
+    assert_int_equal(charged(l), sum);
+}
+
 static bats_money shared(struct life *l, int purse)
 {
     bats_money sum;
@@ -177,19 +186,11 @@ static void verify(int sessions)
 TEST(window_that_was_held_by_the_second_is_charged)
 {
     struct life l = prepare(BATS_BILLING_SECOND, 6 * UNIT);
-    live(&l);
-    assert_int_equal(l.n_run, 1);
-    kill_it(&l);
+    is_killed(&l, 1, 3 * UNIT);
     assert_int_equal(charged(&l), 3 * UNIT);
-    assert_int_equal(charged(&l), 3 * UNIT);
-    live(&l);
-    assert_int_equal(l.n_run, 1);
-    kill_it(&l);
-    live(&l);
+    is_killed(&l, 1, 6 * UNIT);
+    is_killed(&l, 0, 6 * UNIT);
     assert_true(l.finished); /* its budget is spent */
-    assert_int_equal(l.n_run, 0);
-    kill_it(&l);
-    assert_int_equal(charged(&l), 6 * UNIT);
     expect_rows("SELECT count(*) FROM happened WHERE sentence "
                 "LIKE '%open when the run was killed%'",
                 "2");
@@ -209,18 +210,14 @@ TEST(free_time_is_charged_too)
     assert_int_equal(status.charged, 0);
     kill_it(&l);
     assert_int_equal(charged(&l), 6 * UNIT);
-    live(&l);
-    kill_it(&l);
-    assert_int_equal(charged(&l), 6 * UNIT);
+    is_killed(&l, 0, 6 * UNIT);
     verify(2);
 }
 
 TEST(use_that_was_held_is_charged)
 {
     struct life l = prepare(BATS_BILLING_USE, 5 * UNIT / 2);
-    live(&l);
-    kill_it(&l);
-    assert_int_equal(charged(&l), UNIT);
+    is_killed(&l, 1, UNIT);
     live(&l);
     say(&l, MINUTES(10), BATS_EVENT_TICK, 0);
     kill_it(&l);
@@ -254,19 +251,11 @@ TEST(each_workflow_pays_the_open_window_that_it_held)
 {
     struct life l = prepare(BATS_BILLING_WINDOW, BATS_UNLIMITED);
     divide(&l, 4 * UNIT, 8 * UNIT);
-    live(&l);
-    assert_int_equal(l.n_run, 2);
-    kill_it(&l);
-    assert_int_equal(charged(&l), 3 * UNIT);
-    assert_int_equal(shared(&l, 0), 3 * UNIT);
-    assert_int_equal(shared(&l, 1), 3 * UNIT);
-    live(&l); /* one can pay no further window */
-    assert_int_equal(l.n_run, 1);
+    is_killed(&l, 2, 3 * UNIT);
+    assert_numbers("3000000 3000000", shared(&l, 0), shared(&l, 1));
+    is_killed(&l, 1, 6 * UNIT); /* one can pay no further window */
     assert_in_range(l.runs[0], 2, 3);
-    kill_it(&l);
-    assert_int_equal(charged(&l), 6 * UNIT);
-    assert_int_equal(shared(&l, 0), 3 * UNIT);
-    assert_int_equal(shared(&l, 1), 6 * UNIT);
+    assert_numbers("3000000 6000000", shared(&l, 0), shared(&l, 1));
     verify(2);
     bats_graph_release(&l.graph);
 }
@@ -278,12 +267,9 @@ TEST(workflow_pays_use_and_seconds_that_it_held)
         struct life l = prepare(
             i == 0 ? BATS_BILLING_USE : BATS_BILLING_SECOND, BATS_UNLIMITED);
         divide(&l, BATS_UNLIMITED, 0);
-        live(&l);
-        assert_int_equal(l.n_run, 1);
-        kill_it(&l);
+        is_killed(&l, 1, sum[i]);
         assert_int_equal(shared(&l, 0), sum[i]);
         assert_int_equal(shared(&l, 1), 0);
-        assert_int_equal(charged(&l), sum[i]);
         verify(1);
         bats_graph_release(&l.graph);
     }

@@ -15,13 +15,6 @@ static void status_of(const char *path, struct bats_view_status *st)
     bats_view_close(v);
 }
 
-static int64_t number(const char *sql)
-{
-    return atoll(ask(COPY, sql));
-}
-
-#define STATE(word) number("SELECT count(*) FROM tasks WHERE state = " word)
-
 /* The list of tasks, in the columns of the statement below. */
 static const char *list(struct bats_view *v, const char *where)
 {
@@ -119,19 +112,21 @@ static void check_logs(void)
     assert_int_equal(system("tail -n 5 machine | cmp - last"), 0);
 }
 
-/* A sum of the results on the cluster of a name. */
-static int64_t of_cluster(const char *what, const char *cluster)
-{
-    char sql[512];
-    snprintf(sql, sizeof sql,
-             "SELECT coalesce(%s, 0) FROM execution e JOIN (SELECT max(seq)"
-             " AS last FROM execution WHERE outcome = 0 GROUP BY task) ON"
-             " last = e.seq JOIN machine m ON m.session = e.session AND"
-             " m.id = e.machine JOIN cluster c ON c.session = m.session AND"
-             " c.id = m.cluster WHERE c.name = '%s'",
-             what, cluster);
-    return number(sql);
-}
+#define COUNTS                                                                \
+    "SELECT sum(state = 'done'), sum(state = 'failed'),"                      \
+    " sum(state = 'running'), sum(state = 'pending'),"                        \
+    " sum(state = 'skipped'), sum(state = 'removed'),"                        \
+    " (SELECT count(*) FROM execution WHERE outcome = 1) FROM tasks"
+
+/* Of the results on the cluster of a name. */
+#define OF_CLUSTER                                                            \
+    "SELECT coalesce(sum(exit_status = 0 AND signal = 0), 0),"                \
+    " coalesce(sum(exit_status != 0 OR signal != 0), 0),"                     \
+    " coalesce(sum(wall_us) / count(*), 0) FROM execution e JOIN"             \
+    " (SELECT max(seq) AS last FROM execution WHERE outcome = 0 GROUP BY"     \
+    " task) ON last = e.seq JOIN machine m ON m.session = e.session AND"      \
+    " m.id = e.machine JOIN cluster c ON c.session = m.session AND"           \
+    " c.id = m.cluster WHERE c.name = '%s'"
 
 static int reached; /* a bit for each count that was not always 0 */
 
@@ -147,25 +142,13 @@ static void check(void)
     reached |= (kept.failed > 0) | (kept.running > 0) << 1 |
                (kept.pending > 0) << 2 | (kept.skipped > 0) << 3 |
                (kept.removed > 0) << 4 | (kept.preempted > 0) << 5;
-    assert_int_equal(kept.done, STATE("'done'"));
-    assert_int_equal(kept.failed, STATE("'failed'"));
-    assert_int_equal(kept.running, STATE("'running'"));
-    assert_int_equal(kept.pending, STATE("'pending'"));
-    assert_int_equal(kept.skipped, STATE("'skipped'"));
-    assert_int_equal(kept.removed, STATE("'removed'"));
-    assert_int_equal(
-        kept.preempted,
-        number("SELECT count(*) FROM execution WHERE outcome = 1"));
+    assert_numbers(ask(COPY, COUNTS), kept.done, kept.failed, kept.running,
+                   kept.pending, kept.skipped, kept.removed, kept.preempted);
     for (size_t i = 0; i < kept.n_clusters; i++) {
         const struct bats_view_cluster *c = &kept.clusters[i];
-        assert_int_equal(
-            c->done,
-            of_cluster("sum(exit_status = 0 AND signal = 0)", c->name));
-        assert_int_equal(
-            c->failed,
-            of_cluster("sum(exit_status != 0 OR signal != 0)", c->name));
-        assert_int_equal(c->mean_wall_us,
-                         of_cluster("sum(wall_us) / count(*)", c->name));
+        char sql[sizeof OF_CLUSTER + sizeof c->name];
+        snprintf(sql, sizeof sql, OF_CLUSTER, c->name);
+        assert_numbers(ask(COPY, sql), c->done, c->failed, c->mean_wall_us);
     }
 }
 
