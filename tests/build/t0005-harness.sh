@@ -10,72 +10,33 @@ verdict() {
     cat out
 }
 
-test "$(echo 'true; ok a; done_testing' | verdict)" = 'ok 1..1'
-ok 'a case whose commands succeed has succeeded'
-
-test "$(verdict <<'T'
-false
-true
-ok 'a command before the last one'
-true
-ok 'the case after it'
-done_testing
-T
-)" = 'not ok ok 1..2'
-grep -q 'script: a command before the last one' err
-grep -q '^# line 2: exit status 1: false' err
-ok 'a command that fails in the middle fails its case, by line, and no other'
-
-test "$(verdict <<'T'
-helper() {
-    grep -q x /dev/null
-    true
-}
-helper
-ok 'in a function'
-(false; true)
-ok 'in a subshell'
-: "$(false; true)"
-ok 'in a substitution'
-(false; true) &
-wait $!
-ok 'in the background'
-! true
-ok 'the last command, denied'
-false && true
-ok 'a list that is the last command'
-done_testing
-T
-)" = 'not ok not ok not ok not ok not ok not ok 1..6'
-ok 'also in functions, subshells and background jobs'
-
-test "$(verdict <<'T'
-if false; then :; fi
-false || :
-helper() { false; true; }
-until helper; do :; done
-within 1 test -d /
-ok 'conditions'
-expect 3 sh -c 'exit 3'
-expect '0|4' sh -c 'exit 4'
-expect '0|4' true
-ok 'an exit status that is expected'
-expect 3 sh -c 'exit 4'
-true
-ok 'another one'
-expect 1 true
-true
-ok 'success'
-expect 4 sh -c 'exit 40'
-true
-ok 'a longer one'
-done_testing
-T
-)" = 'ok ok not ok not ok not ok 1..5'
-ok 'conditions may fail, and expect compares the exit status'
+# Of each row the commands of a case, and whether it succeeds.
+while IFS='|' read -r is commands; do
+    said=$(printf '%s\nok a\ndone_testing\n' "$commands" | verdict)
+    test "$said" = "$is 1..1" || note_failure 1 "$said: $commands"
+done <<'ROWS'
+ok|true
+ok|if false; then :; fi; false || :; until true; do :; done
+ok|within 1 test -d /
+ok|expect 3 sh -c 'exit 3'; expect '0|4' sh -c 'exit 4'; expect '0|4' true
+not ok|false; true
+not ok|helper() { grep -q x /dev/null; true; }; helper
+not ok|(false; true)
+not ok|: "$(false; true)"
+not ok|(false; true) & wait $!
+not ok|! true
+not ok|false && true
+not ok|expect 1 true; true
+not ok|expect 3 sh -c 'exit 4'; true
+not ok|expect 4 sh -c 'exit 40'; true
+ROWS
 grep -q 'exit status 40: sh -c exit 40 (expected exit status: 4)' err
-ok 'and shows both'
+ok 'conditions may fail, but no command, wherever it is; expect compares the status'
 
+test "$(printf '%s\n' false true 'ok b' true 'ok c' done_testing | verdict)" = \
+    'not ok ok 1..2'
+finds err 'script: b$' '^# line 2: exit status 1: false'
+ok 'a command that fails in the middle fails its case, by line, and no other'
 test "$(echo 'ok a; false; true; done_testing' | verdict)" = 'ok not ok 1..2'
 ok 'so do the commands after the last case'
 test "$(echo 'ok a; exit; done_testing' | verdict)" = ok
