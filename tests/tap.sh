@@ -198,6 +198,15 @@ within() {
     done
 }
 
+# Conditions for it. told PATTERN COMMAND...: the command says that now.
+# has_lines N FILE: so many, or more.
+told() {
+    "${@:2}" 2>&1 | grep -q -e "$1"
+}
+has_lines() {
+    [ "$(cat "$2" 2>/dev/null | wc -l)" -ge "$1" ]
+}
+
 # The processes that have $mark in their environment.
 alive() {
     grep -lzx "$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3

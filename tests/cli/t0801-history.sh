@@ -76,10 +76,7 @@ printf '%s\n' 'sh ./work --a 1' '#BATS class=second' 'sh ./work --a 2' \
 env "$mark" "$BATS_MPI" -j 3 slow --history k.db --record-sync 10ms \
     --no-replicate >out 2>err &
 run=$!
-two_are_done() {
-    "$BATS_MPI" status slow 2>/dev/null | grep -q '2 done'
-}
-within 60 two_are_done
+within 60 told '2 done' "$BATS_MPI" status slow
 kill -KILL $run
 wait $run || :
 test ! -e k.db || test -z "$("$BATS_MPI" history --json --history k.db)"
@@ -285,10 +282,7 @@ sqlite3 h.db <hold >/dev/null 2>&1 &
 locker=$!
 exec 7>hold
 printf '%s\n' '.timeout 60000' 'BEGIN EXCLUSIVE; CREATE TABLE locked (a);' >&7
-locked() {
-    sqlite3 h.db 'SELECT count(*) FROM kind' 2>&1 | grep -q locked
-}
-within 60 locked
+within 60 told locked sqlite3 h.db 'SELECT count(*) FROM kind'
 unused h.db ': .*locked'
 exec 7>&-
 wait $locker || :

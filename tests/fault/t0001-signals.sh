@@ -14,19 +14,11 @@ begin() {
     timeout --foreground -s KILL 300 env "$mark" sh -c \
         'echo $$ >launcher && exec "$@"' sh "${@:2}" >out 2>err </dev/null &
     waiter=$!
-    within 60 have_started "$1"
+    within 60 has_lines "$1" started
     launcher=$(cat launcher)
-}
-have_started() {
-    test "$(cat started 2>/dev/null | wc -l)" -eq "$1"
 }
 begin_ranks() {
     begin 3 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" "$@" --policy rr
-}
-
-# is_stopping BAG: its run has heard of a signal. Two that come at once are one.
-is_stopping() {
-    "$BATS_MPI" log "$1" 2>/dev/null | grep -q ' stop$'
 }
 
 # end CODE: the run ends by itself, with this exit status, and leaves nothing.
@@ -60,7 +52,7 @@ ok 'tasks that ignore TERM do not keep it from ending, and are killed'
 begin_ranks stubborn --grace 1h
 pid=$(rank_pid 0)
 kill -INT "$pid"
-within 60 is_stopping stubborn
+within 60 told ' stop$' "$BATS_MPI" log stubborn # two that come at once are one
 kill -INT "$pid"
 end 130
 ok 'a second SIGINT does not wait for the grace time'
@@ -70,10 +62,7 @@ begin_ranks stubborn --silence 1h --grace 1s
 frozen=$(rank_pid 2)
 kill -STOP "$frozen"
 kill -TERM "$(rank_pid 0)"
-has_stopped() {
-    "$BATS_MPI" status --json stubborn 2>/dev/null | grep -q '"exit_code": 143'
-}
-within 60 has_stopped
+within 60 told '"exit_code": 143' "$BATS_MPI" status --json stubborn
 kill -KILL "$frozen"
 end '[0-9]*'
 ok 'a rank that does not answer keeps it for the grace time, not for --silence'
@@ -114,11 +103,8 @@ no_zombies() {
     test -s states && ! grep -q Z states
 }
 # Some may wait behind the last one, which they were given together with.
-most_ended() {
-    test "$(cat ended 2>/dev/null | wc -l)" -ge 20
-}
 by_mpi 3 orphans --policy rr &
-within 60 most_ended
+within 60 has_lines 20 ended
 within 60 no_zombies
 touch go
 wait $!

@@ -31,11 +31,8 @@ launch() {
 }
 
 # ended: mpirun ends soon; it is killed where it does not.
-gone() {
-    ! kill -0 $launcher 2>/dev/null
-}
 ended() {
-    within 90 gone && return
+    within 90 test ! -e /proc/$launcher && return
     kill -KILL $launcher
     false
 }
@@ -64,14 +61,10 @@ TASK
 yes 'sh task' | head -n 60 >bag
 
 if ldd "$BATS_MPI" | grep -q libpmix; then silence=10h; else silence=3s; fi
-rank_2_is_there() {
-    pid=$(rank_pid 2)
-    test -n "$pid"
-}
 launch --silence $silence
 within 60 test -s pids.all-2
-within 60 rank_2_is_there
-test -z "$pid" || kill -KILL "$pid"
+within 60 rank_pid 2 >pid
+kill -KILL "$(cat pid)"
 goes_on
 grep -q 'bats-mpi: rank 2 on slow2 is lost: ' err
 within 60 grep -q '^lost *1 machine' err

@@ -2,10 +2,6 @@
 # Nothing finished is lost: the record, resuming, and a master that is killed.
 . "$TOP/tests/mpi/lib.sh"
 
-# is_recorded WHAT [BAG]: the log has a line of it.
-is_recorded() {
-    "$BATS_MPI" log "${2:-bag}" 2>/dev/null | grep -q " $1 "
-}
 # killed SIGN ARGUMENT...: a run whose master is killed when the command SIGN
 # succeeds; none of it is left.
 killed() {
@@ -93,7 +89,7 @@ rm -f bag.bats*
 # Between a failed attempt and its repetition the master is killed.
 rm -f bag.bats*
 echo 'echo "$BATS_ATTEMPT" >>tries; exit 3' >bag
-killed 'is_recorded failed' 2 bag --retries 3 --retry-delay 1h
+killed "told failed $BATS_MPI log bag" 2 bag --retries 3 --retry-delay 1h
 expect 1 bats 2 bag --retries 3 --resume
 consists tries 1 2 3
 test "$(sql "SELECT state || attempts FROM tasks")" = failed3
@@ -114,8 +110,8 @@ echo >>slow
 sleep 0.3 # else more are given to this machine before they can begin
 TASK
 yes 'sh ./task' | head -n 8 >copied
-killed 'is_recorded failed copied' 3 copied -c two.ini --policy rr \
-    --tail random --retries 2
+killed "told failed $BATS_MPI log copied" 3 copied -c two.ini \
+    --policy rr --tail random --retries 2
 test -s beside
 test "$(sql copied.bats 'SELECT DISTINCT outcome FROM execution
     WHERE exit_status != 0')" = 5
@@ -180,10 +176,6 @@ ok "${BATS_KILLS:-3} times three SIGKILLs of the master: one result per task"
 
 # ---- a record that a crash has damaged ----
 
-# began N: so many tasks have.
-began() {
-    test "$(cat ran3 2>/dev/null | wc -l)" -ge "$1"
-}
 # finish: the rest is run, and every task is done.
 finish() {
     bats 4 bag --resume
@@ -192,7 +184,7 @@ finish() {
 }
 rm -f bag.bats*
 seq 300 | sed 's/.*/echo & >>ran3; sleep 0.01/' >bag
-killed 'began 50' 4 bag --quiet
+killed 'has_lines 50 ran3' 4 bag --quiet
 truncate -s -5000 bag.bats-wal
 head -c 3000 /dev/urandom >>bag.bats-wal
 cp bag.bats torn
@@ -230,7 +222,7 @@ each_once() {
 rm -f bag.bats* ran3
 seq 600 | sed 's/.*/echo & >>ran3; sleep 0.005/' >bag
 start 3 bag --quiet
-within 60 began 20
+within 60 has_lines 20 ran3
 pid=$(rank_pid 0)
 prlimit --pid "$pid" --fsize="$(stat -c %s bag.bats-wal)":
 within 60 grep -q 'no more tasks are started' err

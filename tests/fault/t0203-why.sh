@@ -37,8 +37,7 @@ ini '[cluster a]; ranks = 1-2; charge = 1' \
     '[cluster b]; ranks = 3; charge = 5' >clusters.ini
 
 begin 4 --clusters clusters.ini --budget 2 --policy rr --tail none
-both() { test "$(wc -l <ran)" -eq 2; }
-within 60 both
+within 60 has_lines 2 ran
 within 60 waits
 says '' '^2 pending: 2 tasks are waiting for a free slot on 2 machines, in random order$'
 says "$(pending)" '^pending: 2 tasks are waiting .*, in random order'
@@ -79,7 +78,7 @@ ok 'where use is charged it is the budget that tasks wait for, not a window'
 end
 
 begin 3 --policy rr --tail none --time-limit 1h
-within 60 both
+within 60 has_lines 2 ran
 kill -KILL "$(rank_pid 2)"
 within 60 says all-2 \
     '^all-2 on .*: lost at .*: rank 2 on .* is lost: its process has ended'

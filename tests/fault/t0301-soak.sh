@@ -34,31 +34,19 @@ seq "$tasks" >expected.all
 ini '[run]; window = 3s' '[cluster a]; charge = 1' >clusters.ini
 per_session=$((2 * workers))
 
-running() {
-    kill -0 $launcher 2>/dev/null
-}
-
-# random N: 0 .. N - 1, the same ones in each run of this script.
-state=1
-random() {
-    state=$(((state * 1103515245 + 12345) % 2147483648))
-    random=$((state / 65536 % $1))
-}
-
+RANDOM=1 # the same numbers in each run of this script
 # Kills workers until half of them are gone, then has the rest stop.
 kill_workers() {
     gone=0
-    while running && [ $gone -lt $((workers / 2)) ]; do
-        random 10
-        sleep "1.$random"
-        random "$workers"
-        pid=$(rank_pid $((random + 1))) || :
+    while [ -e /proc/$launcher ] && [ $gone -lt $((workers / 2)) ]; do
+        sleep 1.$((RANDOM % 10))
+        rank=$((RANDOM % workers + 1))
+        pid=$(rank_pid $rank) || :
         [ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null && gone=$((gone + 1))
     done
     killed=$((killed + gone))
-    random 2
-    kill -$([ $random -eq 0 ] && echo TERM || echo USR1) \
-        "$(rank_pid 0)" 2>/dev/null || :
+    signals=(TERM USR1)
+    kill -${signals[RANDOM % 2]} "$(rank_pid 0)" 2>/dev/null || :
 }
 
 started=$(date +%s)
@@ -67,7 +55,6 @@ killed=0
 masters=0
 budget=0
 left=$tasks
-status=
 while [ $session -lt $((80 + tasks / 500)) ]; do
     session=$((session + 1))
     budget=$((budget + per_session))

@@ -196,8 +196,7 @@ printf 'echo >>began; until test -e killed; do sleep 0.1; done; echo %s\n' \
     1 2 3 4 5 6 >slow
 rm -f began
 alone -j 3 slow &
-three_began() { test "$(wc -l <began)" -ge 3; }
-within 60 three_began 2>/dev/null
+within 60 has_lines 3 began
 kill -KILL "$(rank_pid 2)"
 touch killed
 wait $!
@@ -260,10 +259,7 @@ ok 'nothing is left of a run whose rank 0 is killed'
 
 mkfifo late
 env "$mark" "$BATS_MPI" -j 2 --no-record late >out 2>err </dev/null &
-rank_0_reads() {
-    test -n "$(rank_pid 0)"
-}
-within 60 rank_0_reads
+within 60 rank_pid 0 >pid
 kill -TERM $!
 expect 143 wait $!
 within 60 nobody_left

@@ -36,16 +36,6 @@ test "$(wc -c <bag.bats.live)" -lt 16384
 test ! -e bag.bats.live.new
 ok 'it is replaced, and small'
 
-ESC=$(printf '\033')
-# top ROWS COLUMNS PATIENCE CONDITION KEYS: on such a screen, where the keys are
-# pressed when the condition holds; into typescript.
-top() {
-    rm -f typescript left
-    { within 60 eval "$4" && printf %s "$5" && within 60 test -e left; } \
-        2>/dev/null | TERM=xterm timeout $3 script -qefc \
-        "stty rows $1 cols $2; '$BATS_MPI' top bag; touch left" \
-        typescript >/dev/null
-}
 mkfifo keys
 { TERM=xterm timeout 120 script -qefc "stty rows 24 cols 80; tty >tty
     '$BATS_MPI' top bag; stty -a >modes" typescript <keys >/dev/null; } &
@@ -66,8 +56,14 @@ exits 2 'needs a terminal' verb top bag
 touch go.1
 within 60 grep -q '"tasks_per_hour": [0-9.]*[1-9]' bag.bats.live
 ok 'once a task has ended, it has the rate, though the run is quiet'
-top 24 80 90 'grep -qa "4 running" typescript && touch go &&
-    grep -qa "^charged " typescript' q
+rm typescript
+{
+    within 60 grep -qas '4 running' typescript
+    touch go
+    within 60 test -e left
+} | TERM=xterm timeout 90 script -qefc \
+    "stty rows 24 cols 80; '$BATS_MPI' top bag; touch left" typescript >/dev/null
+grep -qa '^charged ' typescript
 cat -v typescript >out
 finds out 'bag: done, 3 failed' '^tasks     8: 5 done, 3 failed, 0 running'
 ok 'when the run ends, top ends with its status'

@@ -304,8 +304,7 @@ printf '%s\n' '#BATS cores=3 memory=10M' 'until [ -e stop ]; do sleep 0.1; done'
 SLURM_MEM_PER_NODE=1000 env "$mark" "$BATS_MPI" -j 4 bag --record waits.bats \
     >out 2>err </dev/null &
 run=$!
-is_reserved() { "$BATS_MPI" why waits.bats 2 2>&1 | grep -q '; reserved on '; }
-within 60 is_reserved
+within 60 told '; reserved on ' "$BATS_MPI" why waits.bats 2
 "$BATS_MPI" why waits.bats 2 >why
 grep -qE '^it needs 2 cores and 20M of memory of a machine; free: (1 core, 990M|0 cores, 989M) on all-1; reserved on all-1 from [0-9]+s$' why
 "$BATS_MPI" tasks waits.bats >list
@@ -314,8 +313,7 @@ test "$("$BATS_MPI" tasks --json waits.bats | jq -c 'select(.task == 1) |
     [.cores, .gpus, .memory_kib]')" = '[3,0,10240]'
 test "$("$BATS_MPI" tasks --csv waits.bats | cut -d, -f 13-15 | xargs)" = \
     'asked_cores,asked_gpus,asked_kib 3,0,10240 2,0,20480 1,0,1024 1,0,1024'
-shows() { "$BATS_MPI" top --once waits.bats | grep -qE '1 .* 3 cores and 10M of memory  until'; }
-within 60 shows
+within 60 told '1 .* 3 cores and 10M of memory  until' "$BATS_MPI" top --once waits.bats
 touch stop
 expect 0 wait $run
 test "$(sql waits.bats "SELECT count(*) FROM happened

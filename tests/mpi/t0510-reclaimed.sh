@@ -61,8 +61,7 @@ END
 echo 'sh task 1' >one
 by_mpi 3 run one --clusters real --time-scale 10 --grace 4s --tail none --seed 1 &
 launcher=$!
-has_begun() { grep -q 'begun 1' log 2>/dev/null; }
-within 60 has_begun
+within 60 has_lines 1 log
 kill -TERM "$(rank_pid 1)"
 wait $launcher
 consists log 'begun 1 spot' 'begun 1 demand' 'ended 1 demand'
@@ -80,8 +79,7 @@ rm -f one.bats log
 for i in 1 2; do echo "echo begun $i >>log; exec sleep 12"; done >one
 by_mpi 3 run one --clusters early --time-scale 60 --tail none --silence 5s --seed 1 &
 launcher=$!
-have_begun() { test "$(grep -c begun log 2>/dev/null)" = 2; }
-within 60 have_begun
+within 60 has_lines 2 log
 stopped=$(rank_pid 1)
 kill -STOP "$stopped"
 within 60 grep -q 'rank 1 on .* is lost' err

@@ -21,11 +21,8 @@ begin bag
 within 60 test -s began
 done=$("$BATS_MPI" tasks --state done bag | sed 1d | wc -l)
 left $((4 - done)) bag
-runs_for_a_while() {
-    verb tasks --state running --json bag
-    grep -q "\"elapsed_s\":[1-9].*\"host\":\"$(uname -n)\"" out
-}
-within 60 runs_for_a_while
+within 60 told "\"elapsed_s\":[1-9].*\"host\":\"$(uname -n)\"" \
+    "$BATS_MPI" tasks --state running --json bag
 for words in status 'tasks --state running' log why; do
     TMPDIR=$dir/nowhere verb $words bag
     test ! -s err
@@ -158,10 +155,7 @@ printf '%s\n' 'echo >>held; sleep 1001' true >drained
 begin --policy rr --seed 1 drained
 within 60 test -s held
 kill -USR1 $run
-draining() {
-    verb status drained && grep -qx 'drained: draining' out
-}
-within 60 draining
+within 60 told '^drained: draining$' "$BATS_MPI" status drained
 verb why drained
 finds out '^drained: draining$' '^1 pending: the run is draining: '
 ok 'status and why say that a run is draining'
