@@ -41,6 +41,26 @@ static inline void fuzz_write(const char *path, const void *bytes, size_t n)
     must(f != NULL && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
 }
 
+struct fuzz_bytes {
+    uint8_t *at; /* in memory that ends where they do; NULL: not to be read */
+    size_t n;
+};
+
+static inline struct fuzz_bytes fuzz_read(const char *path)
+{
+    struct fuzz_bytes bytes = {NULL, 0};
+    FILE *f = fopen(path, "rb");
+    if (f == NULL)
+        return bytes;
+    must(fseek(f, 0, SEEK_END) == 0);
+    bytes.n = (size_t)ftell(f);
+    bytes.at = malloc(bytes.n > 0 ? bytes.n : 1);
+    rewind(f);
+    must(bytes.at != NULL && fread(bytes.at, 1, bytes.n, f) == bytes.n);
+    fclose(f);
+    return bytes;
+}
+
 /* A directory of the process in memory, where fsync costs nothing; at its end
  * the directory and the files in it are removed. */
 static char fuzz_dir[32];

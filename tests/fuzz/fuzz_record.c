@@ -27,13 +27,8 @@
 #define TASKS 40
 #define DONE 30 /* of them */
 
-struct file {
-    uint8_t *bytes;
-    size_t size;
-};
-
 static char damaged[ROOM], damaged_wal[ROOM], saved[ROOM];
-static struct file closed, killed, killed_wal;
+static struct fuzz_bytes closed, killed, killed_wal;
 static char columns[256][2][32]; /* of the record, with their tables */
 static size_t n_columns;
 
@@ -125,18 +120,6 @@ static int write_session(struct bats_record *r)
     return rc < 0 ? -1 : 0;
 }
 
-static void take(const char *path, struct file *file)
-{
-    FILE *f = fopen(path, "rb");
-    must(f != NULL && fseek(f, 0, SEEK_END) == 0);
-    file->size = (size_t)ftell(f);
-    file->bytes = malloc(file->size);
-    rewind(f);
-    must(file->bytes != NULL &&
-         fread(file->bytes, 1, file->size, f) == file->size);
-    fclose(f);
-}
-
 static void remove_with(const char *suffix)
 {
     char name[2 * ROOM];
@@ -174,12 +157,12 @@ static void make_records(void)
     query("PRAGMA page_size = 512; CREATE TABLE t (x); DROP TABLE t");
     must(bats_record_create(damaged, &r, &err) == 0);
     must(write_session(r) == 0);
-    take(damaged, &killed);
-    take(damaged_wal, &killed_wal);
+    killed = fuzz_read(damaged);
+    killed_wal = fuzz_read(damaged_wal);
     must(bats_record_close(r, &err) == 0);
     query("UPDATE meta SET value = 0 WHERE key = 'created_us'");
-    take(damaged, &closed);
-    must(closed.size < 1 << 17);
+    closed = fuzz_read(damaged);
+    must(closed.n < 1 << 17);
     query(
         "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name)"
         " c WHERE t.type = 'table'");
@@ -219,7 +202,7 @@ static void change_rows(const uint8_t *data, size_t n)
 {
     sqlite3 *db;
 
-    fuzz_write(damaged, closed.bytes, closed.size);
+    fuzz_write(damaged, closed.at, closed.n);
     must(sqlite3_open(damaged, &db) == SQLITE_OK);
     for (; n >= 4; n -= 4, data += 4) {
         char sql[1024];
@@ -235,13 +218,13 @@ static void change_rows(const uint8_t *data, size_t n)
 static void change_bytes(const uint8_t *data, size_t n, bool is_killed)
 {
     static uint8_t bytes[1 << 18];
-    const struct file *file = is_killed ? &killed : &closed;
-    size_t size = file->size, left;
+    const struct fuzz_bytes *file = is_killed ? &killed : &closed;
+    size_t size = file->n, left;
 
-    memcpy(bytes, file->bytes, size);
+    memcpy(bytes, file->at, size);
     if (is_killed) {
-        memcpy(bytes + size, killed_wal.bytes, killed_wal.size);
-        size += killed_wal.size;
+        memcpy(bytes + size, killed_wal.at, killed_wal.n);
+        size += killed_wal.n;
     }
     left = size;
     for (; n >= 2; n -= n > 2 ? 3 : 2, data += 3) {
@@ -251,7 +234,7 @@ static void change_bytes(const uint8_t *data, size_t n, bool is_killed)
         else
             left = place;
     }
-    size_t main_size = left < file->size ? left : file->size;
+    size_t main_size = left < file->n ? left : file->n;
     fuzz_write(damaged, bytes, main_size);
     if (is_killed)
         fuzz_write(damaged_wal, bytes + main_size, left - main_size);

@@ -11,29 +11,19 @@
 
 #include "fuzz.h"
 
-#define SEED_MAX (1 << 20)
-
 static int is_visible(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
 }
 
-/* False if the file cannot be read. Its end is the end of the memory it is
- * in, so that reading beyond it is seen. */
+/* False if the file cannot be read. */
 static int feed(const char *path)
 {
-    static uint8_t buffer[SEED_MAX];
-    FILE *f = fopen(path, "rb");
-    if (f == NULL)
+    struct fuzz_bytes bytes = fuzz_read(path);
+    if (bytes.at == NULL)
         return 0;
-    size_t n = fread(buffer, 1, sizeof buffer, f);
-    fclose(f);
-    uint8_t *bytes = malloc(n > 0 ? n : 1);
-    if (bytes == NULL)
-        return 0;
-    memcpy(bytes, buffer, n);
-    LLVMFuzzerTestOneInput(bytes, n);
-    free(bytes);
+    LLVMFuzzerTestOneInput(bytes.at, bytes.n);
+    free(bytes.at);
     return 1;
 }
 
