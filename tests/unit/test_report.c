@@ -34,6 +34,10 @@ static const struct bats_decision decisions[] = {
     .done = 100, .budget = 100 * BATS_UNIT, .charged = 92500000,              \
     .sample_size = 30
 
+#define EXHAUSTED                                                             \
+    A_STATUS, .finish = BATS_FINISH_BUDGET, .done = 80, .failed = 1,          \
+              .pending = 19
+
 static struct bats_report a_report(void)
 {
     return (struct bats_report){
@@ -132,12 +136,8 @@ TEST(bill_fits_80_columns)
 {
     struct bats_report r = a_report();
     r.settings.time_scale = 3600;
-    r.snapshot.status.finish = BATS_FINISH_BUDGET;
-    r.snapshot.status.done = 23;
-    r.snapshot.status.failed = 60;
-    r.snapshot.status.pending = 17;
-    r.snapshot.status.preempted = 3;
-    r.snapshot.status.rest_cost = 15 * BATS_UNIT;
+    r.snapshot.status = (struct bats_sched_status){
+        EXHAUSTED, .preempted = 3, .rest_cost = 15 * BATS_UNIT};
     char command[300];
     memset(command, 'x', sizeof command - 1);
     command[sizeof command - 1] = '\0';
@@ -173,9 +173,6 @@ TEST(reserved_counts_windows_started_on_all_machines)
     }
 }
 
-#define EXHAUSTED                                                             \
-    A_STATUS, .finish = BATS_FINISH_BUDGET, .done = 80, .failed = 1,          \
-              .pending = 19
 #define ONE_LEFT A_STATUS, .done = 99, .pending = 1, .finish
 #define RESUMED A_STATUS, .charged = 99 * BATS_UNIT, .charged_before = 6500000
 #define DEADLINE A_STATUS, .deadline = 9 * BATS_HOUR
