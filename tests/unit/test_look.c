@@ -65,17 +65,6 @@ static void shows(const char *line, int expected, ...)
 static struct bats_record *make_record(bats_money budget)
 {
     struct bats_record *r = open_with_tasks(5);
-    struct bats_decision decision = {
-        .time = 10 * BATS_MINUTE,
-        .reason = BATS_REASON_SAMPLED,
-        .feasible = true,
-        .tasks_open = 3,
-        .tasks_left = 3,
-        .tasks_paid = -1,
-        .budget_left = 500 * BATS_UNIT,
-        .windows = 2,
-        .machines = {1, 0},
-    };
     begin(r, budget);
     for (uint32_t m = 0; m < 3; m++) {
         put_event(r, 0, BATS_EVENT_JOINED, m, 0);
@@ -88,7 +77,9 @@ static struct bats_record *make_record(bats_money budget)
     assert_ok(bats_record_notice(r, BATS_MINUTE, 2, UINT32_MAX, "it is silent",
                                  &err));
     put_event(r, BATS_MINUTE, BATS_EVENT_LOST, 2, 0);
-    assert_ok(bats_record_decision(r, &decision, &err));
+    put(decision, r, .time = 10 * BATS_MINUTE, .reason = BATS_REASON_SAMPLED,
+        .feasible = true, .tasks_open = 3, .tasks_left = 3, .tasks_paid = -1,
+        .budget_left = 500 * BATS_UNIT, .windows = 2, .machines = {1, 0});
     put_command(r, BATS_HOUR, BATS_COMMAND_PARK, 0, 0);
     assert_ok(bats_record_charge(r, BATS_HOUR, 1, 3 * BATS_UNIT, &err));
     put_command(r, BATS_HOUR, BATS_COMMAND_RUN, 1, 4);
@@ -98,8 +89,6 @@ static struct bats_record *make_record(bats_money budget)
 
 TEST_IN_DIRECTORY(status_shows_counts_and_money)
 {
-    const struct bats_lease lease = {
-        .id = 1, .machine = 1, .kind = "window", .held = 5 * BATS_UNIT};
     struct bats_record *r = make_record(600 * BATS_UNIT);
     /* The bag means the record beside it. */
     shows("status bag.txt", 0, "bag.txt: running\n",
@@ -111,7 +100,8 @@ TEST_IN_DIRECTORY(status_shows_counts_and_money)
           "fast          8         2     0     1        2       16     0"
           "       1   ~2m\n~ is a guess: ",
           NULL);
-    assert_ok(bats_record_lease(r, &lease, &err));
+    put(lease, r, .id = 1, .machine = 1, .kind = "window",
+        .held = 5 * BATS_UNIT);
     assert_ok(bats_record_commit(r, &err));
     shows("status " PATH, 0, "charged   22 of 600 SU, 5 held for what runs, ",
           NULL);

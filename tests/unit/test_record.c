@@ -9,21 +9,6 @@
 TEST_IN_DIRECTORY(a_session_is_there_for_sql)
 {
     struct bats_record *r = begun(4, 600 * BATS_UNIT);
-    struct bats_decision decision = {
-        .time = 5,
-        .reason = BATS_REASON_SAMPLED,
-        .feasible = true,
-        .tasks_left = 3,
-        .tasks_paid = -1,
-        .budget_left = 589 * BATS_UNIT,
-        .windows = 2,
-        .machines = {1, 2},
-        .trigger = BATS_TRIGGER_RESULTS,
-        .tasks_open = 4,
-        .end = 7 * BATS_HOUR,
-        .cost = 99 * BATS_UNIT,
-        .replaces = true,
-    };
     put_event(r, 1, BATS_EVENT_JOINED, 2, 0);
     put_command(r, 1, BATS_COMMAND_ACQUIRE, 2, 0);
     assert_ok(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, &err));
@@ -31,7 +16,11 @@ TEST_IN_DIRECTORY(a_session_is_there_for_sql)
     assert_ok(bats_record_charge(r, 2 + BATS_HOUR, 1, 3 * BATS_UNIT, &err));
     run_task(r, 10, 2, 3, 0);
     run_task(r, 20, 1, 0, 7);
-    assert_ok(bats_record_decision(r, &decision, &err));
+    put(decision, r, .time = 5, .reason = BATS_REASON_SAMPLED,
+        .feasible = true, .tasks_left = 3, .tasks_paid = -1,
+        .budget_left = 589 * BATS_UNIT, .windows = 2, .machines = {1, 2},
+        .trigger = BATS_TRIGGER_RESULTS, .tasks_open = 4, .end = 7 * BATS_HOUR,
+        .cost = 99 * BATS_UNIT, .replaces = true);
     assert_ok(bats_record_notice(r, 30, 1, UINT32_MAX, "It's odd.", &err));
     assert_true(bats_record_waiting(r));
     assert_ok(bats_record_commit(r, &err));
@@ -272,11 +261,9 @@ TEST_IN_DIRECTORY(tasks_are_listed_in_linear_time)
 TEST_IN_DIRECTORY(the_others_of_a_task_count_for_nothing)
 {
     struct bats_record *r = begun(2, 600 * BATS_UNIT);
-    struct bats_command copy = {
-        .type = BATS_COMMAND_RUN, .machine = 1, .task = 0, .replica = 1};
-    assert_ok(bats_record_command(r, 5, &copy, &err));
-    copy.task = 1;
-    assert_ok(bats_record_command(r, 6, &copy, &err));
+    for (uint32_t task = 0; task < 2; task++)
+        tell_command(r, 5 + task, .type = BATS_COMMAND_RUN, .machine = 1,
+                     .task = task, .replica = 1);
     run_task(r, 10, 2, 0, 0);
     close_record(r);
     expect_rows("SELECT number, state FROM tasks ORDER BY number",
@@ -299,12 +286,9 @@ TEST_IN_DIRECTORY(the_others_of_a_task_count_for_nothing)
 static void end_as(struct bats_record *r, uint32_t machine, uint32_t task,
                    int exit_status, enum bats_record_outcome outcome)
 {
-    struct bats_event event = {.type = BATS_EVENT_DONE,
-                               .machine = machine,
-                               .task = task,
-                               .runtime = 2 * BATS_SECOND};
     put_command(r, 5, BATS_COMMAND_RUN, machine, task);
-    assert_ok(bats_record_event(r, 10, &event, &err));
+    tell_event(r, 10, .type = BATS_EVENT_DONE, .machine = machine,
+               .task = task, .runtime = 2 * BATS_SECOND);
     put_attempt(r, 10, .task = task, .attempt = 1, .machine = machine,
                 .usage.exit_status = exit_status, .outcome = outcome,
                 .stream = -1);
@@ -349,14 +333,10 @@ TEST_IN_DIRECTORY(ends_of_copies_are_told_apart)
     struct bats_record *r = begun(1, 1);
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < 2; i++) {
-            struct bats_command run = {.type = BATS_COMMAND_RUN,
-                                       .machine = machines[i],
-                                       .replica = (uint32_t)i};
-            struct bats_event end = {.type = BATS_EVENT_FAILED,
-                                     .machine = machines[i],
-                                     .runtime = 1};
-            assert_ok(bats_record_command(r, i, &run, &err));
-            assert_ok(bats_record_event(r, 5 + i, &end, &err));
+            tell_command(r, i, .type = BATS_COMMAND_RUN,
+                         .machine = machines[i], .replica = (uint32_t)i);
+            tell_event(r, 5 + i, .type = BATS_EVENT_FAILED,
+                       .machine = machines[i], .runtime = 1);
         }
         if (round == 1)
             assert_ok(bats_record_commit(r, &err));

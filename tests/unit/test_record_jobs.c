@@ -27,13 +27,12 @@ static void life(const char *job, uint32_t number, int64_t started_us,
                                           .life = number,
                                           .started_us = started_us,
                                           .engine = &engine};
-    struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_record *r = open_with_tasks(1);
     assert_ok(bats_record_begin(r, &session, &err));
     if (charge > 0)
         assert_ok(bats_record_charge(r, 10 * BATS_SECOND, BATS_NO_MACHINE,
                                      charge, &err));
-    assert_ok(bats_record_event(r, 20 * BATS_SECOND, &tick, &err));
+    tell_event(r, 20 * BATS_SECOND, .type = BATS_EVENT_TICK);
     assert_ok(bats_record_commit(r, &err));
     close_record(r);
 }
@@ -71,15 +70,9 @@ TEST_IN_DIRECTORY(earlier_lives_of_a_job_know_what_they_charged)
 static void tell(struct bats_record *r, uint32_t id, uint32_t machine,
                  enum bats_lease_state state, bats_money held)
 {
-    const struct bats_lease lease = {.id = id,
-                                     .machine = machine,
-                                     .kind = "job",
-                                     .state = state,
-                                     .begun = BATS_NEVER,
-                                     .until = BATS_NEVER,
-                                     .ended = BATS_NEVER,
-                                     .held = held};
-    assert_ok(bats_record_lease(r, &lease, &err));
+    put(lease, r, .id = id, .machine = machine, .kind = "job", .state = state,
+        .begun = BATS_NEVER, .until = BATS_NEVER, .ended = BATS_NEVER,
+        .held = held);
 }
 
 /* Machine 0 had its bill and was asked for again, 1 has one of an earlier
@@ -106,12 +99,11 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
         .time_scale = 1,
         .options = "{\"jobs_name\":\"x\",\"jobs_taken\":{\"1\":\"1.7.1\"}}",
         .engine = &engine};
-    const struct bats_event billed = {.type = BATS_EVENT_BILLED};
     struct bats_record_purchase known;
     struct bats_record *r = open_with_tasks(1);
     assert_ok(bats_record_begin(r, &session, &err));
     tell(r, 1, 1, BATS_LEASE_ASKED, 13 * BATS_UNIT);
-    assert_ok(bats_record_event(r, 1, &billed, &err));
+    tell_event(r, 1, .type = BATS_EVENT_BILLED);
     tell(r, 2, 0, BATS_LEASE_ASKED, 7 * BATS_UNIT);
     tell(r, 3, 2, BATS_LEASE_BEGUN, 7 * BATS_UNIT);
     assert_ok(bats_record_commit(r, &err));

@@ -125,26 +125,28 @@ static inline struct bats_record *reopened(struct bats_record *r,
     return open_with_tasks(n_tasks);
 }
 
-/* An execution with these members has ended. */
-#define put_attempt(r, now, ...)                                              \
-    assert_ok(bats_record_attempt(                                            \
-        r, now, &(struct bats_record_attempt){__VA_ARGS__}, &err))
+/* What has these members is recorded. */
+#define put(what, r, ...)                                                     \
+    assert_ok(bats_record_##what(r, &(struct bats_##what){__VA_ARGS__}, &err))
+#define put_at(what, as, r, now, ...)                                         \
+    assert_ok(bats_record_##what(r, now, &(struct as){__VA_ARGS__}, &err))
+#define put_attempt(...) put_at(attempt, bats_record_attempt, __VA_ARGS__)
+#define tell_command(...) put_at(command, bats_command, __VA_ARGS__)
+#define tell_event(...) put_at(event, bats_event, __VA_ARGS__)
 
 /* What needs no more words, of tasks in the first slot. */
 static inline void put_command(struct bats_record *r, bats_time now,
                                enum bats_command_type type, uint32_t machine,
                                uint32_t task)
 {
-    struct bats_command c = {.type = type, .machine = machine, .task = task};
-    assert_ok(bats_record_command(r, now, &c, &err));
+    tell_command(r, now, .type = type, .machine = machine, .task = task);
 }
 
 static inline void put_event(struct bats_record *r, bats_time now,
                              enum bats_event_type type, uint32_t machine,
                              uint32_t task)
 {
-    struct bats_event e = {.type = type, .machine = machine, .task = task};
-    assert_ok(bats_record_event(r, now, &e, &err));
+    tell_event(r, now, .type = type, .machine = machine, .task = task);
 }
 
 /* The command, the event and the attempt of a task that ran for 2 s. */
@@ -152,20 +154,12 @@ static inline void run_in_slot(struct bats_record *r, bats_time now,
                                uint32_t machine, uint32_t slot, uint32_t task,
                                int exit_status)
 {
-    struct bats_command command = {.type = BATS_COMMAND_RUN,
-                                   .machine = machine,
-                                   .slot = slot,
-                                   .task = task};
-    struct bats_event event = {
-        .type = exit_status == 0 ? BATS_EVENT_DONE : BATS_EVENT_FAILED,
-        .machine = machine,
-        .slot = slot,
-        .task = task,
-        .runtime = 2 * BATS_SECOND,
-    };
-
-    assert_ok(bats_record_command(r, now, &command, &err));
-    assert_ok(bats_record_event(r, now + 2 * BATS_SECOND, &event, &err));
+    tell_command(r, now, .type = BATS_COMMAND_RUN, .machine = machine,
+                 .slot = slot, .task = task);
+    tell_event(r, now + 2 * BATS_SECOND,
+               .type = exit_status == 0 ? BATS_EVENT_DONE : BATS_EVENT_FAILED,
+               .machine = machine, .slot = slot, .task = task,
+               .runtime = 2 * BATS_SECOND);
     put_attempt(r, now + 2 * BATS_SECOND, .task = task, .attempt = 1,
                 .machine = machine, .stream = 3,
                 .usage = {.start_us = 1700000000000000 + now,
