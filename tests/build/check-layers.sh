@@ -1,18 +1,9 @@
 #!/bin/sh
 # check-layers.sh OBJECT... [-- OBJECT...]: proves that dependencies point one
-# way.
-#
-# The first objects (those of libbats) may not refer to MPI, clocks, the
-# environment, files or other sources of surprise, nor hold variables of their
-# own. The sources below $SRC (default: src) may include only headers of their
-# own layer's directory or of a lower layer. Within the engine the state is
-# below the money, the advisors above that know nothing of each other, and the
-# engine itself is on top; nobody but the policies names one of them, nor but
-# the tails a tail, and advisors do not include what changes the state. Only
-# those ask how machines are billed who do it, read it or set it up. No files
-# include each other in a circle, and no objects, these or those behind --, call
-# each other in one. Only src/site may ask for the variables of a batch system.
-# Every offence is one line.
+# way. The first objects are those of libbats, the sources are below $SRC and in
+# include. Only those ask how machines are billed who do it, read it or set it
+# up; only src/site may ask for the variables of a batch system. Every offence is
+# one line.
 
 SRC=${SRC:-src}
 arguments="$*"

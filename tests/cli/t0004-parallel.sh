@@ -2,6 +2,7 @@
 # src/doc/parallel.md says what to type instead of parallel and xargs: its rows
 # are run by both, and print and end alike.
 . "$TOP/tests/mpi/lib.sh"
+needs parallel
 bin=$(dirname "$BATS_MPI")
 mkdir parallel
 export PARALLEL_HOME=$PWD/parallel SHELL=/bin/bash
@@ -28,11 +29,6 @@ both() {
     ) >"$1.out"
 }
 
-if ! command -v parallel >/dev/null; then
-    skip 'the table of parallel.md' 'GNU parallel is not installed'
-    done_testing
-    exit
-fi
 sed -n '/^## GNU parallel/,/^These have/s/^| `\(.*\)` | `\(bats-mpi.*\|.*bats-mpi.*\)` |$/\1\t\2/p' \
     "$TOP/src/doc/parallel.md" | sed 's/\\|/|/g' >rows
 test "$(wc -l <rows)" -ge 35

@@ -27,21 +27,9 @@ below "$(value quantization_error "$many")" \
 below 0.9 "$(value accuracy "$many")"
 ok 'its error halves with training, and it knows 9 of 10 flowers never seen'
 
-# Three flowers of every class, far apart: every cell's label is plain, so a
-# map that is trained at all names each held-out flower (every third one).
-{
-    echo 9,4,a,b,c
-    for class in 0 1 2; do
-        for x in 0.0 0.1 0.2; do
-            echo "$((class * 10)),$((class * -10)),$((class * class * 10)),$x,$class"
-        done
-    done
-} >far.csv
-line=$("$B/apps/som" --data far.csv --iterations 2000)
-[ "$(value accuracy "$line")" = 1.0000 ]
 [ "$(som --iterations 100 --size 4 --map | tail -n +2 |
     grep -c '^[.123] [.123] [.123] [.123]$')" -eq 4 ]
-ok 'som separates classes that lie far apart, and prints its map'
+ok 'it prints its map'
 
 one=$(sarsa --seed 3 --epochs 5)
 [ -n "$one" ]

@@ -31,11 +31,6 @@ test "$(grep -c '"what": *"charged"' log)" -eq "$answered"
 grep -q 'timed out' log
 ok 'what is lost is not charged'
 
-# rates ANSWERED LOST WORDS: as the frontier says it.
-rates() {
-    awk -v a="$1" -v l="$2" -v w="$3" 'BEGIN {
-        printf "where %.1f %% of executions answer%s\n", 100 * a / (a + l), w }'
-}
 # Lost tasks have not run for 30 s here; tasks take 10 minutes.
 sed 's/^reliability.*/&\nnoticed = 30s/' clusters >told
 run bag $scale -c told --policy expert --strategy AUR --record n
@@ -46,7 +41,8 @@ test "$lost" -eq 15 # by the draws of the seed for 24 tasks
 expect 1 grep -q '^timed out' err
 done=$(cheap n | grep -E '"what": *"(done|superseded)"' | grep -vc signal)
 "$BATS_MPI" frontier n --plays 5 >frontier
-grep -qFf <(rates $done $lost ' and losses are noticed') frontier
+awk -v a=$done -v l=$lost 'BEGIN { printf "where %.1f %% of executions " \
+    "answer and losses are noticed\n", 100 * a / (a + l) }' | grep -qFf - frontier
 ok 'a loss that is noticed puts the task back before it is given up'
 
 # Nothing is emulated: a rank that dies is noticed by --silence.
