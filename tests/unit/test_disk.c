@@ -111,16 +111,11 @@ static void end_task(struct world *w, uint32_t machine)
                                 .machine = machine,
                                 .task = task,
                                 .runtime = TASK_US});
-    struct bats_record_attempt attempt = {
-        .task = task,
-        .attempt = ++w->attempts[task],
-        .machine = machine,
-        .usage.wall_us = TASK_US,
-        .usage.signal = done ? 0 : SIGTERM,
-        .outcome = done ? BATS_RECORD_RESULT : BATS_RECORD_PREEMPTED,
-        .stream = -1,
-    };
-    assert_ok(bats_record_attempt(w->record, w->now, &attempt, &err));
+    put_attempt(w->record, w->now, .task = task,
+                .attempt = ++w->attempts[task], .machine = machine,
+                .usage.wall_us = TASK_US, .usage.signal = done ? 0 : SIGTERM,
+                .outcome = done ? BATS_RECORD_RESULT : BATS_RECORD_PREEMPTED,
+                .stream = -1);
 }
 
 /* One thing that happens: the end of a task, or time goes by. */

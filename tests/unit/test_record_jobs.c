@@ -13,22 +13,18 @@ static void life(const char *job, uint32_t number, int64_t started_us,
     const struct bats_machine_spec machine = {.slots = 1};
     struct bats_sched_options engine = {
         .policy = &bats_policy_rr,
-        .window = BATS_HOUR,
         .clusters = &cluster,
         .n_clusters = 1,
         .machines = &machine,
         .n_machines = 1,
         .billing = {BATS_BILLING_ALLOCATION, rate, before, 0}};
-    struct bats_record_session session = {.bag = "bag.txt",
-                                          .version = "9.9",
-                                          .resume = BATS_RECORD_RESUME,
+    struct bats_record_session session = {.resume = BATS_RECORD_RESUME,
                                           .time_scale = 2,
                                           .job = job,
                                           .life = number,
-                                          .started_us = started_us,
-                                          .engine = &engine};
+                                          .started_us = started_us};
     struct bats_record *r = open_with_tasks(1);
-    assert_ok(bats_record_begin(r, &session, &err));
+    begin_as(r, engine, session);
     if (charge > 0)
         assert_ok(bats_record_charge(r, 10 * BATS_SECOND, BATS_NO_MACHINE,
                                      charge, &err));
@@ -86,7 +82,6 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
         {.slots = 1}, {.slots = 1}, {.slots = 1}};
     struct bats_sched_options engine = {
         .policy = &bats_policy_bats,
-        .window = BATS_HOUR,
         .clusters = &cluster,
         .n_clusters = 1,
         .machines = machines,
@@ -94,14 +89,11 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
         .n_tasks = 1,
         .billing = {.model = BATS_BILLING_JOB}};
     struct bats_record_session session = {
-        .bag = "bag.txt",
-        .version = "9.9",
         .time_scale = 1,
-        .options = "{\"jobs_name\":\"x\",\"jobs_taken\":{\"1\":\"1.7.1\"}}",
-        .engine = &engine};
+        .options = "{\"jobs_name\":\"x\",\"jobs_taken\":{\"1\":\"1.7.1\"}}"};
     struct bats_record_purchase known;
     struct bats_record *r = open_with_tasks(1);
-    assert_ok(bats_record_begin(r, &session, &err));
+    begin_as(r, engine, session);
     tell(r, 1, 1, BATS_LEASE_ASKED, 13 * BATS_UNIT);
     tell_event(r, 1, .type = BATS_EVENT_BILLED);
     tell(r, 2, 0, BATS_LEASE_ASKED, 7 * BATS_UNIT);
@@ -127,7 +119,7 @@ TEST_IN_DIRECTORY(open_jobs_have_their_mark_and_price)
     for (int buys = 0; buys < 2; buys++) {
         r = open_with_tasks(1);
         session.options = buys ? "{\"jobs_name\":\"x\"}" : "{}";
-        assert_ok(bats_record_begin(r, &session, &err));
+        begin_as(r, engine, session);
         close_record(r);
         expect_rows("SELECT group_concat(held) FROM account",
                     buys ? "0,0,0" : "24000000,0");

@@ -19,22 +19,18 @@ static struct bats_record *session(enum bats_billing_model model,
         {.cluster = 0, .slots = 1}, {.cluster = 1, .slots = 2}};
     struct bats_sched_options engine = {.policy = &bats_policy_bats,
                                         .budget = 12 * BATS_UNIT,
-                                        .window = HOUR,
                                         .clusters = clusters,
                                         .n_clusters = 2,
                                         .machines = machines,
                                         .n_machines = 2,
                                         .billing.model = model};
-    struct bats_record_session s = {.bag = "bag.txt",
-                                    .version = "9.9",
-                                    .time_scale = 900,
+    struct bats_record_session s = {.time_scale = 900,
                                     .started_us = 1700000000000000,
-                                    .resume = BATS_RECORD_RESUME,
-                                    .engine = &engine};
+                                    .resume = BATS_RECORD_RESUME};
     strcpy(clusters[0].name, cheap);
     strcpy(clusters[1].name, dear);
     struct bats_record *r = open_with_tasks(4);
-    assert_ok(bats_record_begin(r, &s, &err));
+    begin_as(r, engine, s);
     return r;
 }
 

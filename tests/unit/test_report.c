@@ -81,6 +81,9 @@ static char *printed(const struct bats_report *report)
     return text;
 }
 
+#define add_failure(r, ...)                                                   \
+    bats_failures_add(&(r)->failures, &(struct bats_failure){__VA_ARGS__})
+
 static void look_for(const struct bats_report *report, const char *words,
                      bool is_there)
 {
@@ -141,12 +144,8 @@ TEST(bill_fits_80_columns)
     char command[300];
     memset(command, 'x', sizeof command - 1);
     command[sizeof command - 1] = '\0';
-    struct bats_failure f = {.task = 999999,
-                             .signal = 11,
-                             .runtime = 83 * BATS_SECOND,
-                             .host = "a-rather-long-host-name.example",
-                             .command = command};
-    bats_failures_add(&r.failures, &f);
+    add_failure(&r, .task = 999999, .signal = 11, .runtime = 83 * BATS_SECOND,
+                .host = "a-rather-long-host-name.example", .command = command);
     char *text = printed(&r);
     for (char *line = strtok(text, "\n"); line != NULL;
          line = strtok(NULL, "\n"))
@@ -285,13 +284,9 @@ TEST(failures_kept_for_programs_are_bounded)
 {
     struct bats_report r = a_report();
     for (uint32_t i = 0; i < 1500; i++) {
-        struct bats_failure f = {.task = i,
-                                 .exit_status = i == 0 ? 137 : 3,
-                                 .signal = i == 0 ? 9 : 0,
-                                 .runtime = 2 * BATS_SECOND,
-                                 .host = "n1",
-                                 .command = "false"};
-        bats_failures_add(&r.failures, &f);
+        add_failure(&r, .task = i, .exit_status = i == 0 ? 137 : 3,
+                    .signal = i == 0 ? 9 : 0, .runtime = 2 * BATS_SECOND,
+                    .host = "n1", .command = "false");
     }
     assert_int_equal(r.failures.n, BATS_FAILURES_KEPT); /* bounded */
     bats_failures_release(&r.failures);
@@ -456,15 +451,11 @@ static void has(const struct bats_report *r, const char *path,
 TEST(json_holds_everything_in_stated_units)
 {
     struct bats_report r = a_report();
-    struct bats_failure f = {.task = 6,
-                             .exit_status = 3,
-                             .runtime = 1500000,
-                             .host = "n1",
-                             .command = "caf\xe9"}; /* not UTF-8 */
     struct bats_decision d[] = {decisions[0], decisions[1]};
     d[0].ending[0] = 3;
     r.snapshot.decisions = d;
-    bats_failures_add(&r.failures, &f);
+    add_failure(&r, .task = 6, .exit_status = 3, .runtime = 1500000,
+                .host = "n1", .command = "caf\xe9"); /* not UTF-8 */
     r.snapshot.status.done = 99;
     r.snapshot.status.failed = 1;
     r.exit_code = 1;

@@ -187,17 +187,15 @@ TEST_WITH(memory_is_the_tasks_or_not_told, set_up, tear_down)
 
 TEST_WITH(built_in_sleep_is_a_timer, set_up, tear_down)
 {
-    struct bats_runner_task task = {.task = 6, .sleep_us = 20000};
-    assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
     struct bats_runner_result r;
+    start_task(.sleep_us = 20000);
     assert_int_equal(bats_runner_poll(f->runner, 0, &r, NULL), 0);
     assert_true(bats_runner_busy(f->runner));
     r = finish();
     assert_int_equal(r.usage.wall_us, 20000);
     assert_int_equal(r.usage.exit_status, 0);
 
-    task.sleep_us = 0;
-    assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
+    start_task(.sleep_us = 0);
     assert_int_equal(bats_runner_poll(f->runner, 0, &r, NULL), 1);
     assert_int_equal(r.usage.wall_us, 0);
 }
@@ -314,11 +312,8 @@ static void holds(const char *name, const char *text)
 
 static void run_attempt(uint32_t attempt, bool is_replica, const char *command)
 {
-    struct bats_runner_task task = {.task = 6,
-                                    .attempt = attempt,
-                                    .is_replica = is_replica,
-                                    .command = command};
-    assert_ok(bats_runner_start(f->runner, &task, &err));
+    start_task(.attempt = attempt, .is_replica = is_replica,
+               .command = command);
     finish();
 }
 

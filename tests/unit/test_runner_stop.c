@@ -85,8 +85,7 @@ TEST_WITH(a_task_that_ended_by_itself_is_not_cancelled, set_up, tear_down)
 
 TEST_WITH(a_built_in_sleep_is_cancelled_at_once, set_up, tear_down)
 {
-    struct bats_runner_task task = {.task = 6, .sleep_us = AN_HOUR};
-    assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
+    start_task(.sleep_us = AN_HOUR);
     bats_runner_cancel(f->runner);
     struct bats_runner_result r = finish();
     assert_true(r.cancelled);
@@ -183,9 +182,7 @@ TEST_WITH(a_killed_runner_leaves_no_group_behind, set_up, tear_down)
 
 static struct bats_runner_result run_within(const char *command, int64_t mib)
 {
-    struct bats_runner_task task = {
-        .task = 6, .command = command, .memory_kib = mib * 1024};
-    assert_ok(bats_runner_start(f->runner, &task, &err));
+    start_task(.command = command, .memory_kib = mib * 1024);
     return finish();
 }
 

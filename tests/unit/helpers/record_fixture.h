@@ -111,6 +111,18 @@ static inline void begin(struct bats_record *r, bats_money budget)
     assert_ok(bats_record_begin(r, &session, &err));
 }
 
+/* A session of any engine; what every one has is filled in. */
+static inline void begin_as(struct bats_record *r,
+                            struct bats_sched_options engine,
+                            struct bats_record_session session)
+{
+    engine.window = BATS_HOUR;
+    session.bag = "bag.txt";
+    session.version = "9.9";
+    session.engine = &engine;
+    assert_ok(bats_record_begin(r, &session, &err));
+}
+
 static inline struct bats_record *begun(uint32_t n_tasks, bats_money budget)
 {
     struct bats_record *r = open_with_tasks(n_tasks);

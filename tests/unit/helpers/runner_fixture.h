@@ -87,11 +87,14 @@ static inline int tear_down(void **state)
     return leave_directory(state);
 }
 
+#define start_task(...)                                                       \
+    assert_ok(bats_runner_start(                                              \
+        f->runner, &(struct bats_runner_task){.task = 6, __VA_ARGS__}, &err))
+
 static inline void start(const char *command)
 {
-    struct bats_runner_task task = {.task = 6, .command = command};
     forget_output();
-    assert_ok(bats_runner_start(f->runner, &task, &err));
+    start_task(.command = command);
 }
 
 static inline struct bats_runner_result finish(void)
