@@ -6,6 +6,7 @@ alloc() { # BAG OPTION...
     bats-mpi alloc "$1" $common ${budget:+-b $budget} "${@:2}" >out 2>err
 }
 start() {
+    rm -f out err
     bats-mpi alloc "$1" $common ${budget:+-b $budget} "${@:2}" >out 2>err &
     master=$!
 }

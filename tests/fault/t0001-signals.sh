@@ -10,7 +10,7 @@ yes "trap '' TERM INT; echo >>started; sleep 1003 & while :; do sleep 1004; done
 # begin N COMMAND...: starts a run, waits until N tasks have begun. $launcher is
 # the process of the command; what hangs is killed.
 begin() {
-    rm -f started launcher
+    rm -f started launcher out err
     timeout --foreground -s KILL 300 env "$mark" sh -c \
         'echo $$ >launcher && exec "$@"' sh "${@:2}" >out 2>err </dev/null &
     waiter=$!

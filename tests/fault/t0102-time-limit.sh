@@ -67,7 +67,7 @@ yes 'touch started; until [ -e go ]; do sleep 0.1; done; echo x >>ended' |
 # drain WHOM: starts a run on 4 ranks and sends SIGUSR1 when it has begun.
 # Tasks end when it has been heard of.
 drain() {
-    rm -f started ended go
+    rm -f started ended go out err
     env "$mark" ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag --policy rr \
         --joblog log --json report >out 2>err </dev/null &
     launcher=$!

@@ -5,7 +5,7 @@ needs_open_mpi
 
 # launch ARGUMENT...: mpirun in the background, prepared to lose ranks.
 launch() {
-    rm -f pids.* ran
+    rm -f pids.* ran out err
     env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} --enable-recovery "$@" \
         >out 2>err </dev/null &
     launcher=$!

@@ -40,7 +40,7 @@ PYTHON
 # orphaned SIGN ARGUMENT...: mpirun dies when that succeeds; nobody stays, but
 # what it has started otherwise.
 orphaned() {
-    rm -f held began
+    rm -f held began out err
     env "$mark" ${MPIRUN:-mpirun} "${@:2}" >out 2>err </dev/null &
     launcher=$!
     within 60 $1 >out

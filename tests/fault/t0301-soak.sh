@@ -58,6 +58,7 @@ left=$tasks
 while [ $session -lt $((80 + tasks / 500)) ]; do
     session=$((session + 1))
     budget=$((budget + per_session))
+    rm -f out err # its start is awaited there, not that of the one before
     env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
         -n $((workers + 1)) "$BATS_MPI" bag --resume --clusters clusters.ini \
         --policy rr --budget $budget --retries 20 --timeout 2s --grace 1s \

@@ -36,6 +36,7 @@ alone() {
 
 # start N ARGUMENT...: bats in the background, as process $run, which may fail.
 start() {
+    rm -f out err
     { bats "$@" || exit $?; } &
     run=$!
 }
@@ -53,7 +54,7 @@ needs_open_mpi() {
 # 1, mpirun --enable-recovery (Open MPI 4.1.4) sometimes crashes in its own end,
 # or has none.
 recoverable() {
-    rm -f status pids.*
+    rm -f status pids.* out err
     printf '%s\n' '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || exec "$@"' '"$@"' \
         'code=$?; echo $code >status.new; mv status.new status' \
         'exit $code' >rank

@@ -11,7 +11,7 @@ echo 'touch begun; until test -e go; do sleep 0.1; done' >bag
 
 port=$((20000 + $$ % 10000))
 master() { # waits for workers, into out and err; $master
-    rm -f door go
+    rm -f door go out err
     env "$mark" timeout 200 "$BATS_MPI" bag --clusters clusters.ini --welcome door \
         --host 127.0.0.1 --port $port --no-record --silence 3s >out 2>err </dev/null &
     master=$!
