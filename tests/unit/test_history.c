@@ -178,8 +178,9 @@ TEST_IN_STORE(a_run_counts_once)
     assert_ok(add(store, "a", 1700000001, "sim", 9));
     assert_int_equal(add(store, "b", 1700000002, "fit", 9), 1);
     read_past();
-    assert_numbers("4 2 2 202311 1700000000", past.n_rows, past.n_kinds,
-                   past.n_places, past.rows->month, past.rows->ended_s);
+    assert_numbers("4 2 2 202311 1700000000", (int64_t)past.n_rows,
+                   (int64_t)past.n_kinds, (int64_t)past.n_places,
+                   past.rows->month, past.rows->ended_s);
     assert_reads("a: sim on old, 8 8", "%s: %s on %s, %.9g %.9g",
                  past.rows->name, past.kinds[past.rows->kind],
                  past.places[past.rows->place].hardware,
@@ -340,8 +341,9 @@ TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)
         bats_gather_release(&gather);
     }
     read_past();
-    assert_numbers("2 800 6 3", past.n_sizes, past.sizes[0].asked_kib,
-                   past.sizes[0].tasks, past.sizes[1].tasks);
+    assert_numbers("2 800 6 3", (int64_t)past.n_sizes,
+                   past.sizes[0].asked_kib, past.sizes[0].tasks,
+                   past.sizes[1].tasks);
     assert_near(past.sizes[0].seconds, 48, 1e-9);
     assert_near(past.sizes[1].most_s, 9, 1e-9);    /* of the second bag */
     assert_near(past.sizes[1].limit_s, 'a', 1e-9); /* of the last one */

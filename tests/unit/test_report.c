@@ -185,58 +185,62 @@ static const struct end {
     bool recorded, is_not_there;
 } ends[] = {
     {"budget exhausted: 80 of 100 tasks done, 1 failed, 19 left, in 4h32m\n",
-     {EXHAUSTED}},
+     .status = {EXHAUSTED}},
     /* 92.5 + 15 = 107.5, to whole units 108 */
     {"left       19 tasks, which would cost about 15 SU; for the whole bag, "
      "run again\n           with --budget 108\n",
-     {EXHAUSTED, .rest_cost = 15 * BATS_UNIT}},
+     .status = {EXHAUSTED, .rest_cost = 15 * BATS_UNIT}},
     {"for the whole bag, run again\n           with --resume --budget 108\n",
-     {EXHAUSTED, .rest_cost = 15 * BATS_UNIT},
+     .status = {EXHAUSTED, .rest_cost = 15 * BATS_UNIT},
      .recorded = true},
     {" --budget 0.53\n", /* little is missing: 0.5 + 0.0296 = 0.5296 */
-     {EXHAUSTED, .charged = BATS_UNIT / 2, .rest_cost = 29600}},
-    {"not known", {EXHAUSTED, .rest_cost = -1}},
+     .status = {EXHAUSTED, .charged = BATS_UNIT / 2, .rest_cost = 29600}},
+    {"not known", .status = {EXHAUSTED, .rest_cost = -1}},
     {"stopped by SIGINT: 99 of 100 tasks done, 1 left, in",
-     {ONE_LEFT = BATS_FINISH_STOPPED},
+     .status = {ONE_LEFT = BATS_FINISH_STOPPED},
      .signal = 2},
     {"no machine is left: 99 of 100 tasks done, 1 left",
-     {ONE_LEFT = BATS_FINISH_NO_MACHINES}},
+     .status = {ONE_LEFT = BATS_FINISH_NO_MACHINES}},
     {"charged    92.5 SU (no budget was set)\n",
-     {A_STATUS, .budget = BATS_UNLIMITED}},
+     .status = {A_STATUS, .budget = BATS_UNLIMITED}},
     /* 30 + 62.5 are of this session. */
     {"charged    99 of the budget of 100 SU, 6.5 of it before this session\n",
-     {RESUMED}},
-    {"total         3/4               15     92.5    100\n", {RESUMED}},
+     .status = {RESUMED}},
+    {"total         3/4               15     92.5    100\n",
+     .status = {RESUMED}},
     {"charged    99 SU, 6.5 of it before this session (no budget was set)\n",
-     {RESUMED, .budget = BATS_UNLIMITED}},
+     .status = {RESUMED, .budget = BATS_UNLIMITED}},
     {"charged    99 of the budget of 100 SU, 6.5 of it before this run; an "
      "allocation\n           is billed for all that it holds, until it is "
      "given back\n",
-     {RESUMED},
+     .status = {RESUMED},
      .billing = BATS_BILLING_ALLOCATION},
     /* The limit of a schedule is no budget. */
     {"charged    92.5 of at most 100 SU with the chosen schedule (no budget "
      "was set)\n",
-     {A_STATUS},
+     .status = {A_STATUS},
      BATS_UNLIMITED},
     {"charged    92.5 of at most 100 SU with the chosen schedule (the budget "
      "is 300\n           SU)\n",
-     {A_STATUS},
+     .status = {A_STATUS},
      300 * BATS_UNIT},
     {"bats-mpi: the chosen schedule may cost no more: 99 of 100 tasks done, "
      "1 left",
-     {ONE_LEFT = BATS_FINISH_BUDGET},
+     .status = {ONE_LEFT = BATS_FINISH_BUDGET},
      300 * BATS_UNIT},
     {"bats-mpi: budget exhausted: 99 of 100",
-     {ONE_LEFT = BATS_FINISH_BUDGET},
+     .status = {ONE_LEFT = BATS_FINISH_BUDGET},
      100 * BATS_UNIT},
-    {"charged    92.5 of the budget of 100 SU\n", {A_STATUS}, 100 * BATS_UNIT},
-    {"deadline   9h, kept with 4h28m to spare\n", {DEADLINE}},
+    {"charged    92.5 of the budget of 100 SU\n",
+     .status = {A_STATUS},
+     100 * BATS_UNIT},
+    {"deadline   9h, kept with 4h28m to spare\n", .status = {DEADLINE}},
     {"deadline   9h, missed: tasks are left\n",
-     {DEADLINE, .done = 12, .pending = 88}},
+     .status = {DEADLINE, .done = 12, .pending = 88}},
     /* A sample misses none. */
     {"deadline",
-     {DEADLINE, .done = 12, .pending = 88, .finish = BATS_FINISH_SAMPLED},
+     .status = {DEADLINE, .done = 12, .pending = 88,
+                .finish = BATS_FINISH_SAMPLED},
      .is_not_there = true},
 };
 
