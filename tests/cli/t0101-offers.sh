@@ -19,11 +19,6 @@ clusters() {
     done
 }
 
-# The longest line of the file.
-width() {
-    awk '{ if (length > n) n = length } END { print n }' "$1"
-}
-
 # 1000 tasks, 4 an hour on slow, 16 on fast: 32 fast ones do 1024 in two
 # windows, for 32 x 2 x 12 = 768; the least that any does is 750.
 clusters slow=3 fast=12
@@ -69,14 +64,14 @@ for n in 1 2 4; do
     clusters $(printf 'part%d=%d ' 1 3 2 9 3 12 4 16 | cut -d' ' -f1-$n)
     times=$(printf ',part%d=%dm' 1 15 2 7 3 4 4 3 | cut -d, -f1-$((n + 1)))
     plan --tasks 3000 --runtime "${times#,}" -c clusters.ini
-    width out
+    wc -L <out
 done >widths
 test "$(awk '$1 > 80' widths)" = ''
 grep -q '^[3-5] fastest .*x.*x.*x.*x' out
 TERM=xterm script -qefc "stty cols 40; '$BATS_MPI' plan --tasks 3000 \
     --runtime ${times#,} -c clusters.ini" typescript >/dev/null </dev/null
 tr -d '\r' <typescript | sed -n '/^1 /,/^At/p' | grep -v '^Script' >out
-test "$(width out)" -le 40
+test "$(wc -L <out)" -le 40
 finds out '^1 cheapest: [0-9]* SU in ' '^    part1 32 for [0-9]* windows'
 ok 'a schedule is a line of at most 80 columns, and on 40 columns a paragraph'
 

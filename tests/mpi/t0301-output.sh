@@ -2,10 +2,6 @@
 # The output of tasks in one file per worker, and how it is printed.
 . "$TOP/tests/mpi/lib.sh"
 
-show() {
-    verb output "$@"
-}
-
 # ---- many tasks ----
 
 for i in $(seq 300); do
@@ -18,32 +14,32 @@ grep -q 'bats-mpi output bag.bats' err
 ok '300 tasks on 3 workers make 3 files, and nothing on standard output'
 
 seq 300 | sed 's/^/out /' >expected
-show bag
+verb output bag
 cmp -s out expected
 test ! -s err
 seq 300 | sed 's/^/err /' >expected
-show bag --stderr
+verb output bag --stderr
 cmp -s out expected
 ok 'output and output --stderr print it in the order of the bag'
-show bag --failed --tag -e
+verb output bag --failed --tag -e
 seq 7 50 300 | awk '{ print $1 "\terr " $1 }' | cmp -s out -
 grep -q 'task 57: exit 1, 7 bytes on standard output, 7 on' err
 ok '--failed prints those that failed, and says how; --tag marks the lines'
-show bag --task 299,3-5 -t 8
+verb output bag --task 299,3-5 -t 8
 printf 'out %d\n' 299 3 4 5 8 | cmp -s out -
-exits 1 'no result of 2 of the tasks 300-302' show bag --task 300-302
+exits 1 'no result of 2 of the tasks 300-302' verb output bag --task 300-302
 test "$(cat out)" = 'out 300'
 ok '--task takes numbers and ranges; tasks that are not there are told, exit 1'
 for list in 0 x 3- 5-3 3, 4294967296 ''; do
-    exits 2 --task show bag --task "$list"
+    exits 2 --task verb output bag --task "$list"
     test ! -s out
 done
 ok 'lists that make no sense are refused'
-exits 2 '^bats-mpi: nowhere: ' show nowhere
+exits 2 '^bats-mpi: nowhere: ' verb output nowhere
 expect 1 bats 2 bag --output none --record none.bats
 test ! -s out
 test ! -e none.out
-exits 2 'none.bats: no task has output of' show none.bats
+exits 2 'none.bats: no task has output of' verb output none.bats
 exits 2 'stream needs a record' bats 2 bag --output stream --no-record
 exits 3 'standard output: No space' "$BATS_MPI" output bag 2>err >/dev/full
 ok 'a run that is not there is refused; standard output that is full is an error'
@@ -52,13 +48,13 @@ ok 'a run that is not there is refused; standard output that is full is an error
 
 # shellcheck disable=SC2012
 truncate -s -50 "$(ls bag.out/*.out | head -n 1)"
-expect 1 show bag
+expect 1 verb output bag
 test "$(wc -l <out)" -ge 295
 grep -q 'the output of task [0-9]* is damaged or incomplete' err
 ok 'a torn output file is told, exit 1, and the rest is printed'
 # shellcheck disable=SC2012
 rm "$(ls bag.out/*.out | head -n 1)"
-expect 3 show bag
+expect 3 verb output bag
 test "$(($(wc -l <out) + $(grep -c 'No such file .* of task [0-9]* is lost' err)))" \
     -eq 300
 test -s out
@@ -74,18 +70,18 @@ head -c 300000 /dev/urandom | tee random
 BAG
 rm -r bag.out
 bats 3 bag -q --output stream:deep --no-replicate
-show bag --task 1
+verb output bag --task 1
 printf 'a\0b\377\r\n\nno newline' | cmp -s out -
-show bag --task 2
+verb output bag --task 2
 cmp -s out random
 ok 'bytes are printed as they were written'
 printf '%s\n' 'echo fine' 'echo failed >&2; cat fixed' >bag
 expect 1 bats 2 bag --output stream:deep
 echo fixed >fixed
 bats 2 bag --output stream:elsewhere --retry-failed
-show bag
+verb output bag
 consists out fine fixed
-show bag --stderr
+verb output bag --stderr
 consists out failed
 ok 'what a later session did again is printed, of all else what it was before'
 
@@ -102,9 +98,9 @@ for scale in 3600 900 200; do
     if grep -qx begun bag.out/*.out; then break; fi
 done
 grep -qx begun bag.out/*.out
-show bag
+verb output bag
 tail -n +2 log | sort -n | awk '{ print "quick " $1 }' | cmp -s out -
-exits 1 'no result of task 11' show bag --task 11
+exits 1 'no result of task 11' verb output bag --task 11
 ok 'what a stopped attempt wrote is kept, but not printed: its task has no result'
 
 # ---- large ----
@@ -186,12 +182,12 @@ full() {
 }
 full all-1
 grep -q 'rank 1 on .* is lost: bag.out/stream-.*: cannot write the output of task [0-9]*: File too large' err
-show bag
+verb output bag
 cmp -s out expected
 ok 'a worker that cannot write output is lost, says why, and nothing else is'
 expect 3 full 'all-1 all-2'
 test "$(grep -c 'is lost: ' err)" -eq 2
-show bag
+verb output bag
 test "$(grep -cx 1000 out)" -eq "$(sql 'SELECT done FROM progress')"
 ok 'where no worker is left the run ends with exit 3, and what ended is printed'
 
