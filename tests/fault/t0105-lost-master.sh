@@ -9,13 +9,9 @@ mkfifo bag
 env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery -n 3 \
     "$BATS_MPI" bag --no-record --silence 4s >out 2>err </dev/null &
 launcher=$!
-three_wait() {
-    test -n "$(rank_pid 0)" && test -n "$(rank_pid 1)" &&
-        test -n "$(rank_pid 2)"
-}
-within 60 three_wait
+for rank in 0 1 2; do within 60 rank_pid $rank >waits.$rank; done
 sleep 7
-three_wait
+for rank in 0 1 2; do rank_pid $rank | cmp - waits.$rank; done
 test ! -s err
 ok 'a master that reads its bag for longer than --silence is not lost'
 kill -KILL "$(rank_pid 0)"

@@ -4,12 +4,10 @@
 
 # begin N ARGUMENT...: a run of the bag on N ranks, in the background.
 begin() {
-    ranks=$1
-    shift
     rm -f bag.bats*
     : >ran
     env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
-        -n "$ranks" "$BATS_MPI" bag "$@" >/dev/null 2>run.err </dev/null &
+        -n "$1" "$BATS_MPI" bag "${@:2}" >/dev/null 2>run.err </dev/null &
     launcher=$!
 }
 end() {
@@ -28,9 +26,6 @@ pending() {
     "$BATS_MPI" tasks bag --state pending --json 2>/dev/null |
         sed -n '1s/.*"task":\([0-9]*\),.*/\1/p'
 }
-waits() {
-    test -n "$(pending)"
-}
 
 yes 'echo x >>ran; sleep 1001' | head -n 4 >bag
 ini '[cluster a]; ranks = 1-2; charge = 1' \
@@ -38,7 +33,7 @@ ini '[cluster a]; ranks = 1-2; charge = 1' \
 
 begin 4 --clusters clusters.ini --budget 2 --policy rr --tail none
 within 60 has_lines 2 ran
-within 60 waits
+within 60 told . pending
 says '' '^2 pending: 2 tasks are waiting for a free slot on 2 machines, in random order$'
 says "$(pending)" '^pending: 2 tasks are waiting .*, in random order'
 says a-1 '^a-1 on .*: held since .* and runs task [1-4]; its window ends at 1h'
@@ -59,7 +54,7 @@ ok 'a run that is drained says so, and one that is over'
 sed '1i [run]\nbilling = use' clusters.ini >use.ini
 begin 4 --clusters use.ini --budget 1.5 --policy rr
 within 60 test -s ran
-within 60 waits
+within 60 told . pending
 one_is_idle() {
     for idle in a-1 a-2; do
         says $idle 'but idle: too little of the budget is left for a task' &&
