@@ -23,48 +23,35 @@ exactly_once() {
 
 # ---- killed ----
 
-# Children ignore TERM. On the machine that dies the tasks last.
+# Children ignore TERM. On the machines that die the tasks last.
 cat >task <<'TASK'
 trap '' TERM
 echo $$ >>"pids.$BATS_MACHINE"
-if test "$BATS_MACHINE" = all-2; then sleep 1001; fi
+case $BATS_MACHINE in all-2) sleep 1001 ;; all-4) exec sleep 1001 ;; esac
 sleep 0.5
 echo "$BATS_TASK_ID"
 TASK
-yes 'sh task' | head -n 12 >bag
+yes '. ./task' | head -n 12 >bag
 
-launch -n 4 "$BATS_MPI" bag --policy rr --joblog log --json report
-within 60 test -s pids.all-2
+launch -n 5 "$BATS_MPI" bag --policy rr --joblog log --json report
+for rank in 2 4; do within 60 test -s pids.all-$rank; done
 victim=$(cat pids.all-2)
 kill -KILL "$(rank_pid 2)"
+# As Slurm does that ends a step: it kills all processes, one after the other.
+# (The rank waits a quarter of a second for its own end: no process starts here.)
+perl -e 'kill "KILL", shift; select undef, undef, undef, 0.03; kill "KILL", shift' \
+    "$(cat pids.all-4)" "$(rank_pid 4)"
 within 60 test ! -e "/proc/$victim"
 kill -0 $launcher
 wait $launcher
 exactly_once 12
-finds err 'bats-mpi: rank 2 on .* is lost: its process has ended' \
-    '^lost *1 machine'
-holds '.clusters[0].machines_lost == 1'
+for rank in 2 4; do
+    grep -q "bats-mpi: rank $rank on .* is lost: its process has ended" err
+done
+grep -q '^lost *2 machines' err
+holds '.clusters[0].machines_lost == 2'
 within 60 nobody_left
-ok 'its task dies with it, the run goes on, and every task has one result'
-
-# As Slurm does that ends a step: it kills all processes, one after the other.
-# (The rank waits a quarter of a second for its own end: no process starts here.)
-cat >swept <<'TASK'
-echo "$$" >"pids.$BATS_MACHINE"
-test "$BATS_MACHINE" != all-2 || exec sleep 1001
-echo "$BATS_TASK_ID"
-TASK
-cp bag bag.12
-yes '. ./swept' | head -n 12 >bag
-launch -n 4 "$BATS_MPI" bag --policy rr --joblog log
-within 60 test -s pids.all-2
-perl -e 'kill "KILL", shift; select undef, undef, undef, 0.03; kill "KILL", shift' \
-    "$(cat pids.all-2)" "$(rank_pid 2)"
-wait $launcher
-grep -q 'bats-mpi: rank 2 on .* is lost: its process has ended' err
-exactly_once 12
-ok 'a task that is killed together with its rank has not failed'
-mv bag.12 bag
+ok 'a task dies, or is killed, with its rank: it runs elsewhere, and has not failed'
 
 # mpirun --enable-recovery would say 0.
 cp bag failing
