@@ -194,10 +194,8 @@ refuses 'damaged.json: clusters\[0\].charge has to be' damaged.json
 refuses 'missing.json: No such file' missing.json
 refuses 'a profile says' profile.json --tasks 5
 refuses '--window needs --clusters' profile.json --window 5m
-refuses 'neither a duration' profile.json --deadline 25:00
 refuses 'needs --deadline' profile.json --minimize cost
 refuses '--csv needs --frontier' profile.json --csv
-refuses 'from 0.5 to 0.9999' profile.json --confidence 1
 ok 'missing, garbled and contradicting options and files are refused'
 
 TMPDIR=/nonexistent OMPI_MCA_orte_tmpdir_base=/nonexistent plan $s41

@@ -90,11 +90,8 @@ rm -f open.bats
 begin() {
     env "$mark" bats-mpi run --open -j $1 -- sh drive "${@:2}" \
         >out 2>err </dev/null & run=$!
-    within 120 have_begun $1
+    within 120 told "^$1\$" sh -c 'ls began.* | wc -l'
     within 60 grep -q "external jobid '$(($# - 1))'" err
-}
-have_begun() {
-    [ "$(ls began.* 2>/dev/null | wc -l)" = $1 ]
 }
 
 begin 1 l/1 l/2
