@@ -214,7 +214,7 @@ FUZZERS = $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
 UNIT_TESTS = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%) \
 	$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
 
-PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
+PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh packaging/packages.sh
 
 # ---- rules ----
 
@@ -464,7 +464,7 @@ soak:
 
 install: $(PROGRAM) $(CLIENTS) $(LIB) $(SHARED)
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' \
-		VERSION='$(VERSION)' B='$(B)' sh tests/build/install.sh
+		VERSION='$(VERSION)' B='$(B)' sh packaging/install.sh
 
 # The installed program runs a bag, and a program that uses libbats is built.
 installcheck:

@@ -2,7 +2,7 @@
 
 Spack itself is not here: spack.package is a stand-in that notes what the
 recipe says. Its install() is really carried out, with our own make, into
-PREFIX. What it depends on is compared with tests/build/packages.sh.
+PREFIX. What it depends on is compared with packaging/packages.sh.
 """
 
 import os
@@ -13,7 +13,7 @@ import types
 
 repository, prefix, build = sys.argv[1:]
 top = os.environ["TOP"]
-PACKAGES = os.path.join(top, "tests", "build", "packages.sh")
+PACKAGES = os.path.join(top, "packaging", "packages.sh")
 
 # Header, or the command of an MPI, to the name of Spack's package.
 KNOWN = {
