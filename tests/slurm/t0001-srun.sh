@@ -90,8 +90,8 @@ ok 'an open bag on two nodes: jobs of two threads have two ranks of a node each'
 ini '[cluster fast]; partition = fast; charge = 8; max = 8' \
     '[cluster slow]; partition = slow; charge = 3; max = 8' >joined.ini
 for i in $(seq 60); do
-    echo "echo $i \$BATS_CLUSTER \$(hostname); touch on.\$(hostname);" \
-        'until [ -e on.fast1 ]; do sleep 0.1; done'
+    echo "echo $i \$BATS_CLUSTER \$(hostname); touch works.\$(hostname);" \
+        'until [ -e works.fast1 ]; do sleep 0.1; done'
 done >bag
 "$BATS_MPI" bag --clusters joined.ini --welcome door --host 10.77.0.1 \
     --no-record >out 2>err </dev/null &
@@ -102,8 +102,8 @@ worker() { # PARTITION NODES RANKS
         --wrap "srun --mpi=pmix bats-mpi worker --join door"
 }
 slow=$(worker slow 2 4)
-within 60 test -e on.slow1 -a -e on.slow2
-test ! -e on.fast1
+within 60 test -e works.slow1 -a -e works.slow2
+test ! -e works.fast1
 fast=$(worker fast 1 1)
 expect 0 wait $master
 await $slow
