@@ -171,12 +171,12 @@ test "$(sqlite3 own.bats "SELECT cluster.name, total(amount) FROM machine
     WHERE machine.id = 4")" = 'own|0.0'
 # A charge without a machine is the run's own job: 9 per hour. Slurm says both
 # ends in whole seconds.
-sqlite3 own.bats "SELECT total(amount) FILTER (WHERE machine IS NULL) / 9e6
-    * 3600, total(amount) FILTER (WHERE machine IS NOT NULL) FROM charge" |
-    awk -F'|' -v held="$(SLURM_TIME_FORMAT=%s squeue -h -t all -j "$own" \
+grep -q fast on.own
+sqlite3 own.bats "SELECT total(amount) / 9e6 * 3600 FROM charge
+    WHERE machine IS NULL" |
+    awk -v held="$(SLURM_TIME_FORMAT=%s squeue -h -t all -j "$own" \
         -O StartTime:20,EndTime:20 | awk '{ print $2 - $1 }')" '{
-        print $1, held; exit !($1 > 0 && $1 < held + 2 && $1 >= held - 3 &&
-                               $2 > 0) }' >out
+        print $1, held; exit !($1 > 0 && $1 < held + 2 && $1 >= held - 3) }' >out
 ok 'a run works on the job that it is in, which is paid, and buys more beside it'
 
 # ---- jobs that cannot join ----
