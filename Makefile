@@ -58,8 +58,8 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	outlook/jobs.c outlook/width.c policy/bats.c policy/begin.c \
 	policy/deadline.c policy/swap.c \
 	policy/initial.c policy/list.c policy/problem.c \
-	$(addprefix policy/papers/, bkp.c dbc.c expert.c flow.c \
-	miser.c place.c) \
+	$(addprefix policy/papers/, bkp.c dbc.c expert.c figures.c \
+	flow.c miser.c place.c) \
 	sampling/choice.c sampling/points.c \
 	$(addprefix money/, \
 	jobs.c kinds.c second.c use.c window.c) \

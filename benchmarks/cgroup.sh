@@ -9,18 +9,18 @@
 kernel=$(realpath "${1:?a kernel}") B=$(cd "$(dirname "$0")/.." && cd "${B:-build}" && pwd)
 dir=$(mktemp -d) && cd "$dir" || exit 1
 trap 'rm -rf "$dir"' EXIT
-mkdir -p fs/{bin,proc,sys,dev,tmp,work,etc}
+mkdir -p fs/{bin,proc,sys,dev,tmp,home,etc}
 cp /usr/bin/busybox /bin/bash "$B/bats-mpi" fs/bin
 ldd /bin/bash "$B/bats-mpi" | grep -o '/[^ )]*' | grep -v ':$' | sort -u |
     while read -r file; do cp -L --parents "$file" fs; done
-printf '%s\n' root:x:0:0:root:/:/bin/sh user:x:1000:1000::/work:/bin/bash >fs/etc/passwd
-cat >fs/work/bag <<'T'
+printf '%s\n' root:x:0:0:root:/:/bin/sh user:x:1000:1000::/home:/bin/bash >fs/etc/passwd
+cat >fs/home/bag <<'T'
 #BATS memory=100M
 dd if=/dev/zero of=/dev/null bs=20M count=1 2>&1 | tail -n 1
 dd if=/dev/zero of=/dev/null bs=150M count=1 2>&1 | tail -n 1
 T
-cat >fs/work/run <<'T'
-cd /work
+cat >fs/home/run <<'T'
+cd /home
 export PATH=/bin BATS_HISTORY=
 bats-mpi -j 2 bag --memory-limit -q
 echo "exit status $?"
@@ -38,10 +38,10 @@ hostname vm
 cd /sys/fs/cgroup
 mkdir delegated undelegated
 echo +memory >cgroup.subtree_control
-chown 1000 delegated delegated/cgroup.procs delegated/cgroup.subtree_control /work
+chown 1000 delegated delegated/cgroup.procs delegated/cgroup.subtree_control /home
 for group in delegated undelegated; do
     echo "== $group, Linux $(uname -r)"
-    sh -c "echo \$\$ >$group/cgroup.procs; exec su user -s /bin/bash -c 'bash /work/run'" 2>&1
+    sh -c "echo \$\$ >$group/cgroup.procs; exec su user -s /bin/bash -c 'bash /home/run'" 2>&1
 done
 dmesg | grep 'out of memory: Killed' | sed 's/^/kernel: /'
 poweroff -f

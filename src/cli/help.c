@@ -55,8 +55,8 @@ static char *section(const char *name)
     return copy(at, strstr(at, "\n="));
 }
 
-/* What verbs.txt says of a verb, in paragraphs: a phrase, how it is called, and
- * what it does, as one line. */
+/* The paragraphs of a verb in verbs.txt: a phrase, how it is called, and what it
+ * does, as one line. */
 enum part { PURPOSE, SYNOPSIS, DESCRIPTION };
 
 static const char *text_of(enum bats_verb verb, enum part part)

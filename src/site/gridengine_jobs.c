@@ -39,7 +39,7 @@ static void ask_rules(struct bats_argv *argv)
     bats_argv_add(argv, "sh -c %s", "qconf -sconf && qconf -sc");
 }
 
-/* What is consumed is taken for each slot of the job. */
+/* The job takes the complex for each of its slots. */
 static bool is_by_slot(const char *text, const char *line)
 {
     const char *complex = bats_answer_behind(text, line);

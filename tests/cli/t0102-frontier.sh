@@ -51,7 +51,7 @@ ok 'the best for a budget, a deadline and a utility are marked'
 time=$(grep -m1 'makespan x cost' all.csv | sed 's/^"[^"]*",//' | cut -d, -f1)
 "$BATS_MPI" frontier mix --plays 10 --csv --utility "makespan > $time + 1" |
     grep -m1 utility >equal
-grep -q '[ "]makespan x cost, utility"$' equal
+grep -qE '1,"(.*, )?makespan x cost, utility"$' equal
 for utility in product 'makespan < 0'; do
     ini '[run]; billing = use; policy = expert; seeds = 1-5' \
         "utility = $utility" '[bag]; tasks = 150; runtime = normal 30m 5m' \

@@ -64,7 +64,7 @@ static struct fuzz_bytes save(const struct bats_profile *p, const char *path)
     return saved;
 }
 
-/* What is lost by a writer, tests/unit/test_profile.c sees. */
+/* tests/unit/test_profile.c sees what a writer loses. */
 static void save_again(const struct bats_profile *p)
 {
     struct bats_profile q;

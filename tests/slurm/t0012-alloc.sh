@@ -143,5 +143,6 @@ exits 4 'does not pay one job: 0.155556 billing-h are held for one in' \
     alloc bag -p fast -b 0.1 --slots 2 --window 20s
 exits 2 'partition' alloc bag -p nowhere -b 1
 exits 2 '--partition is missing' alloc bag -b 1
+BATS_GRAMS_PER_KWH=much exits 2 "BATS_GRAMS_PER_KWH: 'much' is not" alloc bag -p fast -b 1
 ok 'a small budget, an unknown or a missing partition are refused before a job'
 done_testing

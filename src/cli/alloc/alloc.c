@@ -106,10 +106,21 @@ static void check_budget(const struct bats_alloc *a)
                  a->partitions[best]);
 }
 
+static void read_grams(struct bats_alloc *a)
+{
+    const char *grams = getenv("BATS_GRAMS_PER_KWH");
+    double *number = &a->platform.grams_per_kwh;
+    if (grams != NULL)
+        bats_must(bats_error_prefix(&bats_why,
+                                    bats_factor_parse(grams, number, &bats_why),
+                                    "BATS_GRAMS_PER_KWH: "));
+}
+
 static void ask_all(struct bats_alloc *a, const char *record)
 {
     bats_must(bats_job_system_find(a->set->system, &a->system, &a->rules,
                                    &bats_why));
+    read_grams(a);
     set_guarantee(a);
     bats_alloc_read(a, record);
     find_own_job(a);
@@ -121,8 +132,6 @@ static void ask_all(struct bats_alloc *a, const char *record)
         check_budget(a);
     snprintf(a->platform.currency, sizeof a->platform.currency, "%s",
              a->system->currency);
-    const char *grams = getenv("BATS_GRAMS_PER_KWH");
-    a->platform.grams_per_kwh = grams != NULL ? strtod(grams, NULL) : 0;
 }
 
 static void take_over(struct bats_alloc *a)

@@ -401,7 +401,7 @@ static void say_why(struct bats_alloc *a)
          w.reason);
 }
 
-/* What the queue would tell of its worker, which costs nothing. */
+/* Takes the end of the own worker as news of the queue: it costs nothing. */
 static int look_at_own(struct bats_alloc *a, struct bats_error *err)
 {
     struct bats_queue_news news = {.type = BATS_QUEUE_ENDED,

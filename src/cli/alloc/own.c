@@ -1,6 +1,6 @@
 /*
- * own: the cores of the job that the run itself is in. They are paid already, so
- * they are a machine of a cluster without a charge, the last one of all. Its
+ * own: the cores of the job that the run itself is in. They are paid already,
+ * so they are a machine of a cluster without a charge, the last one of all. Its
  * worker is a step of that job, a child of this process, and not in the queue.
  */
 #include <signal.h>

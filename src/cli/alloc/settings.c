@@ -187,7 +187,7 @@ static int64_t limit_of(bats_time time)
     return (time + BATS_SECOND - 1) / BATS_SECOND + BATS_ALLOC_MARGIN_S;
 }
 
-/* What a job asks for, of so much for a node. */
+/* A job asks for so much, for each slot where the rules say so. */
 static int64_t requested(const struct bats_alloc *a, int64_t amount,
                          bool by_slot)
 {

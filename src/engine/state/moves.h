@@ -139,9 +139,9 @@ void state_record(struct state *s, const struct bats_decision *decision);
 
 /* ---- state.c ---- */
 
-/* The state is zero but for its advisors. lease: kind of the machines' leases; gives_up: the tail gives executions up.
- * BATS_EINPUT for a graph with a cycle, BATS_ENOMEM (without a message); on
- * failure the caller must still call state_release. */
+/* The state is zero but for its advisors. lease: kind of the machines'
+ * leases; gives_up: the tail gives executions up. BATS_EINPUT for a graph with
+ * a cycle, BATS_ENOMEM (without a message); on failure the caller must still call state_release. */
 int state_init(struct state *s, const struct bats_sched_options *o,
                const struct lease_kind *lease, bool gives_up,
                struct bats_error *err);

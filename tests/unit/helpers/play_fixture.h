@@ -209,8 +209,8 @@ static inline void step(const char *words)
         tell(now, ev);
 }
 
-/* What happens, divided by semicolons; behind a colon all that the engine
- * answers: "20m done 1: run 1; 21m lost 0". */
+/* Events, divided by semicolons; behind a colon all that the engine answers:
+ * "20m done 1: run 1; 21m lost 0". */
 __attribute__((format(printf, 1, 2))) static inline void
 steps(const char *format, ...)
 {

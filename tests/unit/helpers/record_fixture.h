@@ -137,7 +137,7 @@ static inline struct bats_record *reopened(struct bats_record *r,
     return open_with_tasks(n_tasks);
 }
 
-/* What has these members is recorded. */
+/* bats_record_WHAT takes a struct with these members. */
 #define put(what, r, ...)                                                     \
     assert_ok(bats_record_##what(r, &(struct bats_##what){__VA_ARGS__}, &err))
 #define put_at(what, as, r, now, ...)                                         \

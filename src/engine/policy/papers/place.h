@@ -15,10 +15,10 @@
  * without an offer waits for another round; after 64 in a row, or 256 that wait
  * for a busy machine, the round ends. Data transfer is part of a task's
  * runtime, as it does not depend on the machine (section III.C). A round looks
- * at an idle slot for each ready task in each cluster (unless the last one
- * ended so) and 128 more, at the busy slots of 64 machines, others in each
- * round, and at all tasks only where there are several workflows or told
- * runtimes.
+ * at an idle slot for each ready task in each cluster and 8 more, 128 where
+ * slots differ, or at 128 in all if the last one ended so; at the busy slots of
+ * 64 machines, others in each round, and at all tasks only where there are
+ * several workflows or told runtimes.
  *
  * A task that needs several slots costs as much as its share of a machine. It
  * is offered idle machines that have room beside what the round has placed

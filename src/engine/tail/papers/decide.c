@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define PLAYS 10
-/* Of a longer tail only a sample of this many tasks plays, in pools that are
+/* Only a sample of this many tasks of a longer tail plays, in pools that are
  * smaller by as much. */
 #define SAMPLE 200
 
