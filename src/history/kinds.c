@@ -9,6 +9,7 @@
 #include "bats/error.h"
 #include "util/encode.h"
 #include "util/grow.h"
+#include "util/text.h"
 
 #define WORD 64  /* bytes of a word of a name */
 #define STEMS 64 /* further programs share one kind */
@@ -69,9 +70,7 @@ static bool is_wrapper(const char *program)
         " bash env java julia mpiexec mpirun nice nohup octave perl "
         "python python2 python3 Rscript ruby sh srun time timeout "
         "apptainer singularity ";
-    char listed[2 * WORD + 2];
-    snprintf(listed, sizeof listed, " %s ", program);
-    return strstr(names, listed) != NULL;
+    return bats_text_lists(names, program);
 }
 
 /* Only letters: a sub-command, not a value. */

@@ -122,3 +122,12 @@ bool bats_text_ends(const char *text, const char *end)
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
 }
+
+bool bats_text_lists(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = words; n > 0 && (at = strstr(at, word)); at++)
+        if (at > words && at[-1] == ' ' && at[n] == ' ')
+            return true;
+    return false;
+}

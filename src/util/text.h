@@ -59,4 +59,8 @@ bool bats_text_skip_word(const char **text, const char *word,
 
 bool bats_text_ends(const char *text, const char *end);
 
+/* True if the word is one of `words`, each of which has a blank on both
+ * sides. */
+bool bats_text_lists(const char *words, const char *word);
+
 #endif

@@ -95,4 +95,15 @@ TEST(text_that_lacks_something_says_so_until_it_is_empty)
     bats_text_release(&text);
 }
 
+TEST(only_whole_words_are_listed)
+{
+    static const char words[] = " python2 python nice ";
+    assert_true(bats_text_lists(words, "python"));
+    assert_true(bats_text_lists(words, "nice"));
+    for (const char *const *no =
+             (const char *const[]){"pytho", "ython2", "", "sh", NULL};
+         *no != NULL; no++)
+        assert_false(bats_text_lists(words, *no));
+}
+
 TEST_MAIN(NULL, NULL)

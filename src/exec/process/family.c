@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "util/grow.h"
+#include "util/text.h"
 
 /* ---- all processes of the node ---- */
 
@@ -157,10 +158,7 @@ static const char shell_words[] =
 
 static bool for_shell(const char *word)
 {
-    char listed[32];
-    int n = snprintf(listed, sizeof listed, " %s ", word);
-    return strchr(word, '=') != NULL ||
-           (n < (int)sizeof listed && strstr(shell_words, listed) != NULL);
+    return strchr(word, '=') != NULL || bats_text_lists(shell_words, word);
 }
 
 char **bats_command_split(const char *line)
