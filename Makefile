@@ -85,7 +85,7 @@ HISTORY_SRC = $(addprefix src/history/, believe.c exchange.c kinds.c moments.c s
 	sweep.c)
 SQL_SRC = src/sql/db.c src/sql/texts.c
 RECORD_SRC = $(addprefix src/record/, \
-	db.c graph.c options.c schema.c \
+	db.c graph.c options.c owed.c schema.c \
 	$(addprefix write/, file.c killed.c log.c match.c now.c \
 	parameters.c past.c record.c rest.c rows.c runs.c) \
 	$(addprefix read/, axis.c copy.c part.c recover.c view.c view_lists.c \

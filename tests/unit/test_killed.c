@@ -183,6 +183,17 @@ static void verify(int sessions)
     bats_view_close(view);
 }
 
+/* What `status` says before the run is resumed. */
+static bats_money owed(void)
+{
+    struct bats_view *view;
+    struct bats_view_status status;
+    assert_ok(bats_view_open(PATH, &view, &err));
+    assert_ok(bats_view_status(view, &status, &err));
+    bats_view_close(view);
+    return status.charged;
+}
+
 TEST(window_that_was_held_by_the_second_is_charged)
 {
     struct life l = prepare(BATS_BILLING_SECOND, 6 * UNIT);
@@ -221,6 +232,7 @@ TEST(use_that_was_held_is_charged)
     live(&l);
     say(&l, MINUTES(10), BATS_EVENT_TICK, 0);
     kill_it(&l);
+    assert_int_equal(owed(), 2 * UNIT);
     assert_int_equal(charged(&l), 2 * UNIT);
     live(&l);
     kill_it(&l);
@@ -244,6 +256,30 @@ TEST(run_that_ended_in_order_owes_nothing_more)
         bats_record_finish(l.record, 0, BATS_FINISH_STOPPED, 15, 3, &err));
     kill_it(&l);
     assert_int_equal(charged(&l), 0);
+}
+
+/* It is booked every 5 minutes; the last sign of life is a result. */
+TEST(own_job_is_charged_up_to_the_last_commit)
+{
+    struct life l = prepare(BATS_BILLING_ALLOCATION, BATS_UNLIMITED);
+    l.o.billing.rate = 3 * UNIT;
+    live(&l);
+    say(&l, MINUTES(4), BATS_EVENT_TICK, 0);
+    kill_it(&l);
+    expect_rows("SELECT count(*) FROM charge", "0");
+    assert_int_equal(owed(), UNIT / 5);
+    assert_int_equal(charged(&l), UNIT / 5);
+    l.o.billing.least = MINUTES(10);
+    live(&l);
+    kill_it(&l);
+    assert_int_equal(charged(&l), UNIT / 5 + UNIT / 2);
+    l.o.billing.least = 0;
+    live(&l);
+    say(&l, MINUTES(19), BATS_EVENT_DONE, 0);
+    kill_it(&l);
+    assert_int_equal(owed(), 33 * UNIT / 20);
+    assert_int_equal(charged(&l), 33 * UNIT / 20);
+    verify(3);
 }
 
 /* The window is charged when it begins; its workflows have not shared it. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/owed.h"
 #include "record/read/part.h"
 #include "util/asset.h"
 #include "util/now.h"
@@ -134,14 +135,24 @@ static int read_status(struct bats_view *v, void *context,
                        struct bats_error *err)
 {
     struct bats_view_status *st = context;
+    struct bats_owed owed;
+    bats_time now = 0;
     *st = (struct bats_view_status){.is_live = v->is_live};
     int rc = bats_db_get(&v->db, status_sql.begin, session_columns, st, err,
                          NULL, 0);
     if (rc == 0 && st->sessions == 0)
         rc = bats_error_set(err, BATS_EINPUT,
                             "%s is damaged: a row is missing", v->path);
+    if (rc == 0)
+        rc = bats_view_now(v, &now, err);
+    if (rc == 0)
+        rc = bats_owed_find(&v->db, now, &owed, err);
     if (!st->is_live)
         st->held = 0;
+    if (rc == 0 && !st->is_over)
+        bats_units_add(st->charged, owed.own, &st->charged);
+    if (rc == 0 && !st->is_over && !st->is_live)
+        bats_units_add(st->charged, owed.machines, &st->charged);
     return rc == 0 ? bats_db_each(&v->db, clusters_sql.begin, take_cluster, st,
                                   err, NULL, 0)
                    : rc;

@@ -1,15 +1,17 @@
 /*
  * killed: charges a killed session what it held.
  *
- * Windows and allocation time are recorded when charged. But machines billed
- * by use or by the second are charged only when their cost is certain; until
- * then money is held, also by workflows. Before its command goes out, each
- * lease records what a kill would charge (if_killed). That amount is charged
- * here, in one transaction. Jobs stay open, with their money held, until the
- * next session that buys jobs takes them over.
+ * Windows are recorded when charged. But machines billed by use or by the
+ * second are charged only when their cost is certain; until then money is
+ * held, also by workflows. Before its command goes out, each lease records
+ * what a kill would charge (if_killed). That amount is charged here, in one
+ * transaction, and the time of the run's own job up to the last commit. Jobs
+ * stay open, with their money held, until the next session that buys jobs
+ * takes them over.
  */
 #include <stdio.h>
 
+#include "record/owed.h"
 #include "record/state.h"
 #include "util/asset.h"
 
@@ -28,9 +30,13 @@ static int settle(struct bats_record *r, int64_t session, int64_t now,
         BATS_COLUMN(struct charged, rows),
         BATS_COLUMN(struct charged, amount),
         {0}};
-    int rc =
-        bats_db_get(&r->db, charge_killed_sql.begin, columns, &sum, err,
-                    BATS_VALUES(BATS_I(r->seq), BATS_I(session), BATS_I(now)));
+    struct bats_owed owed;
+    int rc = bats_owed_find(&r->db, now, &owed, err);
+    if (rc == 0)
+        rc = bats_db_get(&r->db, charge_killed_sql.begin, columns, &sum, err,
+                         BATS_VALUES(BATS_I(r->seq), BATS_I(session),
+                                     BATS_I(now), BATS_I(owed.lease),
+                                     BATS_I(owed.own)));
     if (rc < 0)
         return rc;
     r->killed = sum.amount;
