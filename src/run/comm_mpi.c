@@ -207,10 +207,11 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
 {
     int provided;
     struct bats_comm *comm = NULL; /* lives until the end of the process */
-    bats_launcher_look();
+    bats_launcher_look(silence_us);
     slacken(SLACK_NS);
     int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
     slacken(0);
+    bats_launcher_started();
     if (rc != MPI_SUCCESS)
         return mpi_error("MPI_Init_thread", rc, err);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -236,7 +237,7 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
 
 void bats_mpi_omit(void)
 {
-    bats_launcher_look();
+    bats_launcher_look(INT64_MAX);
     bats_comm_go((struct bats_way){0});
 }
 

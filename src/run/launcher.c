@@ -1,8 +1,10 @@
 #include "run/launcher.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +17,11 @@
 #include "util/wake.h"
 
 #define PATIENCE_MS 10000 /* other ranks take 3 s to leave */
+#define STARTS 10         /* MPI starts within so many times --silence */
 
 static bool impatient, by_batch_system;
+static int start_ms = -1; /* time that MPI has to start; -1: any */
+static atomic_bool has_started;
 
 uint32_t bats_launcher_ranks(void)
 {
@@ -79,9 +84,23 @@ static void leave(void)
     kill(getpid(), SIGKILL);
 }
 
+/* The main thread hangs in MPI_Init. mpirun, if it is on this host, ends the
+ * ranks of the others, too. */
+static void give_up_start(void)
+{
+    fprintf(stderr,
+            "bats-mpi: MPI has not started in %d s (%d times --silence): a "
+            "rank has died, or cannot be reached\n",
+            start_ms / 1000, STARTS);
+    bats_launcher_fail();
+    leave();
+}
+
 static void *await_end(void *launcher)
 {
     struct pollfd ended = {.fd = (int)(intptr_t)launcher, .events = POLLIN};
+    if (poll(&ended, 1, start_ms) == 0 && !has_started)
+        give_up_start();
     while (poll(&ended, 1, -1) < 0)
         ;
     leave();
@@ -112,13 +131,20 @@ static void watch(void)
         close(fd);
 }
 
-void bats_launcher_look(void)
+void bats_launcher_look(int64_t silence_us)
 {
     bool mpirun = getenv("OMPI_COMMAND") != NULL;
     impatient = mpirun;
+    if (bats_launcher_recovers() && silence_us / 1000 < INT_MAX / STARTS)
+        start_ms = (int)(silence_us / 1000 * STARTS);
     /* mpirun starts its daemons through the batch system. */
     by_batch_system = !mpirun && bats_batch_launched();
     watch();
+}
+
+void bats_launcher_started(void)
+{
+    has_started = true;
 }
 
 bool bats_launcher_is_batch_system(void)

@@ -19,8 +19,12 @@ uint32_t bats_launcher_ranks(void);
 
 /* Call before MPI is started: Open MPI's MPI_Init sets many of mpirun's
  * variables itself, under any launcher. From here on this process and its
- * children are killed when the launcher is gone. */
-void bats_launcher_look(void);
+ * children are killed when the launcher is gone; and under mpirun
+ * --enable-recovery, which does not notice the death of a rank that others
+ * wait for in MPI_Init, when MPI has not started within a multiple of this
+ * time. */
+void bats_launcher_look(int64_t silence_us);
+void bats_launcher_started(void);
 
 /* True if the batch system itself is the launcher (srun). */
 bool bats_launcher_is_batch_system(void);

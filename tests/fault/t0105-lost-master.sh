@@ -20,6 +20,17 @@ kill_alive
 expect '[1-9][0-9]*' wait $launcher
 ok 'the others leave when it dies before it has read it; the exit status is not 0'
 
+# One does not come, so that the others are still in MPI_Init.
+env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery -n 2 \
+    "$BATS_MPI" bag --no-record --silence 2s : -n 1 sleep 1000 >out 2>err </dev/null &
+launcher=$!
+within 60 rank_pid 1 >out
+kill -KILL "$(rank_pid 1)"
+within 120 nobody_left
+expect '[1-9][0-9]*' wait $launcher
+grep -q 'MPI has not started in 20 s (10 times --silence): a rank has died' err
+ok 'when one dies in MPI_Init, so do the others, and say so'
+
 # The launcher dies, and its sockets stay open, as they do where a child that it
 # has just forked is slow: MPI notices nothing. This prints their number, and
 # holds them.
