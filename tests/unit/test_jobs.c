@@ -345,6 +345,16 @@ TEST(tasks_are_not_run_where_they_cost_more_than_their_share)
     assert_int_equal(w->of[1].done, 1);
 }
 
+/* They cost 1 each in the first cluster, and half in the second one: a lease of
+ * it can be paid, but no window. */
+TEST(cluster_is_used_whose_window_costs_more_than_there_is)
+{
+    prepare_two(8, 6, 4, MACHINES, 5 * BATS_UNIT);
+    w->o.sched.policy = &bats_policy_dbc_cost;
+    play_to(BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->of[1].done, 7);
+}
+
 /* Eight tasks for eight jobs at 3 and 4 per hour. Ten leases of five minutes
  * cost them 27. */
 static int64_t jobs_in_the_dear_cluster(bats_money budget)

@@ -27,9 +27,9 @@ static const struct {
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x9fe92f80e0b9d7ab)},
     [KIND_NOTICE] = {"notice", UINT64_C(0xc16e32ee6674e046)},
     [KIND_SECOND] = {"second", UINT64_C(0x72f5abd4f6baa01e)},
-    [KIND_JOB] = {"job", UINT64_C(0x5154cdb9e79aba21)},
+    [KIND_JOB] = {"job", UINT64_C(0x1c7825e153e67e93)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x8f82ad1721779c45)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x4fc107f299d375a3)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x10ac2ce1d403f520)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -17,11 +17,6 @@ bats_money job_price(const struct state *s, size_t cluster, bats_time length)
                             length + s->money.ledger.billing.overrun);
 }
 
-bats_money job_first(const struct state *s, size_t cluster)
-{
-    return job_price(s, cluster, s->run.window);
-}
-
 bats_money job_held(const struct state *s, uint32_t id)
 {
     const struct machine_rest *r = &s->rest[id];
@@ -83,6 +78,11 @@ bats_time job_ahead(const struct state *s, bats_time length)
 {
     const struct bats_billing *b = &s->money.ledger.billing;
     return held_time(s, length, 0) + (b->lease > 0 ? b->starting : 0);
+}
+
+bats_money job_first(const struct state *s, size_t cluster)
+{
+    return job_price(s, cluster, job_ahead(s, s->run.window));
 }
 
 bool job_take_over(struct state *s, uint32_t id, bats_time length,

@@ -25,7 +25,7 @@ bats_money job_price(const struct state *s, size_t cluster, bats_time length);
  * it, or with leases of the first one and of its start. */
 bats_time job_ahead(const struct state *s, bats_time length);
 
-/* The price of a job of one window; with leases a job holds less. */
+/* The money that a job of one window holds until it begins. */
 bats_money job_first(const struct state *s, size_t cluster);
 
 /* Money held for the machine's job, or 0. */

@@ -88,7 +88,7 @@ bats_time length_of_job(const struct state *s, size_t cluster)
     return round_up(s, larger(time, LONGER * (double)s->known.filled), most);
 }
 
-/* The money pays for a one-window job of the cluster. */
+/* The money suffices to ask for a one-window job of the cluster. */
 static bool is_paid(const struct state *s, size_t cluster)
 {
     return job_first(s, cluster) <=

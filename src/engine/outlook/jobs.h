@@ -52,10 +52,10 @@
  * multiple of the billing's step, > 0, at most `longest`. */
 bats_time length_of_job(const struct state *s, size_t cluster);
 
-/* The money does not pay for a one-window job of this cluster, with its
- * possible overrun, but does for another cluster; and no money will be freed
- * soon, since all jobs are queued. A plan with this cluster could never
- * request its job, and would block the others. */
+/* The money does not suffice to ask for a one-window job of this cluster, but
+ * does for another cluster; and no money will be freed soon, since all jobs
+ * are queued. A plan with this cluster could never request its job, and would
+ * block the others. */
 bool length_keeps_away(const struct state *s, size_t cluster);
 
 /* Unused job time is neither paid nor held: only a lease is held, or there is

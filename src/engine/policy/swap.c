@@ -291,7 +291,7 @@ static double leases_of_all(const struct state *s, bool cheapest)
     const struct bats_ledger *l = &s->money.ledger;
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
-        double price = (double)job_price(s, i, job_ahead(s, s->run.window));
+        double price = (double)job_first(s, i);
         least = fmin(least, price);
         most = fmax(most, price);
     }
