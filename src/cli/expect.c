@@ -170,8 +170,9 @@ static void propose(const struct bats_learner *l,
                      bats_words_money(after, file->currency).s);
 }
 
-/* "time of fit.py: 2h; 21m, a twentieth more than the longest of 212 tasks".
- * `limit` is 0 if the tasks ask for what those of the last bag asked for. */
+/* "time of fit.py: 2h; 21m, a twentieth more than the longest of 212 tasks, on
+ * whatever cluster": a limit holds on all. `limit` is 0 if the tasks ask for
+ * what those of the last bag asked for. */
 static void propose_time(const struct bats_past *past, uint32_t kind,
                          bats_time limit, struct bats_text *text)
 {
@@ -191,7 +192,7 @@ static void propose_time(const struct bats_past *past, uint32_t kind,
     bats_text_format(
         text,
         "time of %s: %s; %s, a twentieth more than the longest of %" PRId64
-        " task%s\n",
+        " task%s, on whatever cluster\n",
         past->kinds[kind], bats_duration_format(asked, limit),
         bats_duration_format(enough, llround(most)), tasks,
         tasks == 1 ? "" : "s");

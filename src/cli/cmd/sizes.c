@@ -271,8 +271,11 @@ int cmd_sizes(struct bats_look *l)
         putchar('\n');
         bats_words_line(stdout,
                         "memory, where it is known, and time of tasks that "
-                        "are done; saves: %s, of what their machines charged",
-                        l->status.currency);
+                        "are done, on whatever cluster (--timeout N%% goes by "
+                        "the speed of each); saves: %s%sof what their "
+                        "machines charged",
+                        l->status.currency,
+                        l->status.currency[0] != '\0' ? ", " : "");
     }
     free(z.needs.category);
     free(z.task_asked);
