@@ -1,9 +1,8 @@
 /* frontier: against brute force, by hand, and on large instances. */
-#include <gsl/gsl_rng.h>
 #include <math.h>
 
 #include "bats/frontier.h"
-#include "helpers/test.h"
+#include "helpers/draw.h"
 
 #define UNITS(x) ((bats_money)((x)*1000000LL))
 #define INSTANCES 2000
@@ -59,40 +58,39 @@ static size_t enumerate(const struct bats_plan_item *items,
     return count;
 }
 
-static void draw_items(gsl_rng *rng, size_t n, struct bats_plan_item *items,
+static void draw_items(size_t n, struct bats_plan_item *items,
                        double *task_windows)
 {
     static const double charges[] = {3, 12, 9, 0.085, 0.17, 0.34, 1, 0.5};
     static const double minutes[] = {15, 3.75, 5, 7, 3.5, 30, 90, 145};
-    unsigned long kind = gsl_rng_uniform_int(rng, 3);
+    unsigned long kind = pick(3);
     for (size_t i = 0; i < n; i++) {
-        double charge = charges[gsl_rng_uniform_int(rng, 8)];
-        task_windows[i] = minutes[gsl_rng_uniform_int(rng, 8)] / 60;
+        double charge = charges[pick(8)];
+        task_windows[i] = minutes[pick(8)] / 60;
         if (kind == 1) {
-            charge = ceil(gsl_rng_uniform(rng) * 5e6) / 1e6;
-            task_windows[i] = 0.02 + 2.5 * gsl_rng_uniform(rng);
+            charge = ceil(uniform() * 5e6) / 1e6;
+            task_windows[i] = 0.02 + 2.5 * uniform();
         } else if (kind == 2) {
             task_windows[i] = 0.5 / charge;
         }
         items[i] = (struct bats_plan_item){
             .rate = 1 / task_windows[i],
             .charge = (bats_money)llround(charge * 1e6),
-            .max = (uint32_t)gsl_rng_uniform_int(rng, n > 3 ? 5 : 9)};
-        if (gsl_rng_uniform_int(rng, 20) == 0)
+            .max = pick(n > 3 ? 5 : 9)};
+        if (pick(20) == 0)
             items[i].charge = 0;
-        if (gsl_rng_uniform_int(rng, 20) == 0)
+        if (pick(20) == 0)
             items[i].rate = 0;
     }
 }
 
-static void draw_large(gsl_rng *rng, size_t n, uint32_t max, double digits,
+static void draw_large(size_t n, uint32_t max, double digits,
                        struct bats_plan_item *items, double *task_windows)
 {
     for (size_t i = 0; i < n; i++) {
-        double charge =
-            ceil((0.05 + 3 * gsl_rng_uniform(rng)) * digits) / digits;
+        double charge = ceil((0.05 + 3 * uniform()) * digits) / digits;
         items[i] = (struct bats_plan_item){
-            .rate = charge * 10 * (0.7 + 0.6 * gsl_rng_uniform(rng)),
+            .rate = charge * 10 * (0.7 + 0.6 * uniform()),
             .charge = (bats_money)llround(charge * 1e6),
             .max = max};
         task_windows[i] = 1 / items[i].rate;
@@ -169,23 +167,21 @@ static void check_frontier(struct totals *t,
 TEST(frontiers_equal_brute_force)
 {
     static const uint32_t max[] = {0, 0, 150, 30, 12};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct totals small = {0}, large = {0};
     struct bats_plan_item items[4];
     double task_windows[4];
-    gsl_rng_set(rng, 20100914);
+    draw_from(20100914);
     for (int run = 0; run < INSTANCES; run++) {
-        size_t n = 1 + gsl_rng_uniform_int(rng, 4);
-        draw_items(rng, n, items, task_windows);
-        check_frontier(&small, items, task_windows, n,
-                       1 + gsl_rng_uniform_int(rng, 200));
+        size_t n = 1 + pick(4);
+        draw_items(n, items, task_windows);
+        check_frontier(&small, items, task_windows, n, 1 + pick(200));
     }
-    gsl_rng_set(rng, 3);
+    draw_from(3);
     for (int run = 0; run < 200; run++) { /* large enough to be pruned */
-        size_t n = 2 + gsl_rng_uniform_int(rng, 3);
-        uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 20000);
-        double digits = gsl_rng_uniform_int(rng, 2) ? 1e2 : 1e6;
-        draw_large(rng, n, max[n], digits, items, task_windows);
+        size_t n = 2 + pick(3);
+        uint64_t n_tasks = 1 + pick(20000);
+        double digits = pick(2) ? 1e2 : 1e6;
+        draw_large(n, max[n], digits, items, task_windows);
         check_frontier(&large, items, task_windows, n, n_tasks);
     }
     assert_int_equal(small.complete, INSTANCES);
@@ -193,7 +189,6 @@ TEST(frontiers_equal_brute_force)
     assert_true(small.long_ones > INSTANCES / 2);
     assert_true(large.points > 20 * 200);
     assert_true(large.complete > 100 && large.complete < 200);
-    gsl_rng_free(rng);
 }
 
 /* 12 tasks; a: 4 tasks a window for 3, one machine; b: 12 for 10, one. a needs
@@ -222,12 +217,11 @@ TEST(a_small_frontier_is_as_by_hand)
 
 TEST(a_frontier_beyond_reading_is_thinned_out)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct bats_plan_item items[32];
     double task_windows[32];
     struct bats_frontier f;
-    gsl_rng_set(rng, 1);
-    draw_large(rng, 32, 16384, 1e6, items, task_windows);
+    draw_from(1);
+    draw_large(32, 16384, 1e6, items, task_windows);
     assert_ok(
         bats_frontier_init(&f, items, task_windows, 32, 100000000, &err));
     assert_false(f.complete);
@@ -237,7 +231,6 @@ TEST(a_frontier_beyond_reading_is_thinned_out)
         assert_true(f.plans[p].rate > f.plans[p - 1].rate);
     }
     bats_frontier_release(&f);
-    gsl_rng_free(rng);
 }
 
 TEST(bad_input_is_refused)

@@ -1,6 +1,5 @@
-#include <gsl/gsl_rng.h>
 
-#include "helpers/test.h"
+#include "helpers/draw.h"
 #include "util/heap.h"
 
 #define N 50
@@ -20,18 +19,18 @@ TEST(first_is_always_the_earliest_and_lowest)
     struct bats_heap heap;
     int64_t time[N];
     uint32_t id = 0;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    draw_from(0);
     assert_true(bats_heap_init(&heap, N));
     for (int i = 0; i < N; i++)
         time[i] = INT64_MAX;
     assert_int_equal(bats_heap_first(&heap, &id), INT64_MAX);
     for (int step = 0; step < 20000; step++) {
-        uint32_t at = (uint32_t)gsl_rng_uniform_int(rng, N);
-        if (gsl_rng_uniform(rng) < 0.4) {
+        uint32_t at = pick(N);
+        if (uniform() < 0.4) {
             bats_heap_remove(&heap, at);
             time[at] = INT64_MAX;
         } else {
-            time[at] = (int64_t)gsl_rng_uniform_int(rng, 30);
+            time[at] = (int64_t)pick(30);
             bats_heap_set(&heap, at, time[at]);
         }
         assert_int_equal(bats_heap_has(&heap, at), time[at] != INT64_MAX);
@@ -41,7 +40,6 @@ TEST(first_is_always_the_earliest_and_lowest)
             assert_int_equal(id, want);
     }
     bats_heap_release(&heap);
-    gsl_rng_free(rng);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -2,10 +2,8 @@
  * interval that the thesis prints. */
 #include <math.h>
 
-#include <gsl/gsl_rng.h>
-
 #include "bats/interval.h"
-#include "helpers/test.h"
+#include "helpers/draw.h"
 
 /* 1 .. 10: mean 5.5, biased variance 8.25. Nine degrees of freedom, printed
  * tables: t_0.95 = 1.833; chi2_0.95 = 16.919, chi2_0.05 = 3.325. */
@@ -181,8 +179,8 @@ TEST(last_tasks_are_expected_as_by_hand)
 }
 
 /* When slots take the next task of a bag until it is empty. */
-static double play(gsl_rng *rng, const double *sample, int n_sample,
-                   const double *speed, int n_slots, int n_tasks)
+static double play(const double *sample, int n_sample, const double *speed,
+                   int n_slots, int n_tasks)
 {
     double free[16] = {0}, end = 0;
     for (int i = 0; i < n_tasks; i++) {
@@ -190,7 +188,7 @@ static double play(gsl_rng *rng, const double *sample, int n_sample,
         for (int s = 1; s < n_slots; s++)
             if (free[s] < free[next])
                 next = s;
-        int task = (int)gsl_rng_uniform_int(rng, (unsigned long)n_sample);
+        int task = (int)pick((unsigned long)n_sample);
         free[next] += sample[task] / speed[next];
     }
     for (int s = 0; s < n_slots; s++)
@@ -204,7 +202,6 @@ TEST(estimate_is_the_mean_makespan)
 {
     const double speed[] = {1, 1, 1, 1, 2, 2, 2}, slots[] = {4, 3};
     double x[2][32], mean = 0;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 32; i++) {
         x[0][i] = i % 2 ? 1 + 9 * i / 31.0 : 20 + 20 * i / 31.0;
         x[1][i] = x[0][i] / 2;
@@ -212,10 +209,9 @@ TEST(estimate_is_the_mean_makespan)
     const struct bats_runtimes r[] = {bats_runtimes_of(x[0], 32, 0.9),
                                       bats_runtimes_of(x[1], 32, 0.9)};
     struct bats_prediction m = bats_interval_makespan(r, slots, 2, 200, 0.9);
-    gsl_rng_set(rng, 1);
+    draw_from(1);
     for (int i = 0; i < 4000; i++)
-        mean += play(rng, x[0], 32, speed, 7, 200) / 4000;
-    gsl_rng_free(rng);
+        mean += play(x[0], 32, speed, 7, 200) / 4000;
     assert_near(m.estimate / mean, 1, 0.01);
     assert_true(m.least / mean < 0.97);
 }

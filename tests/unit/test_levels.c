@@ -1,7 +1,6 @@
 /* levels: schedules for bags in which tasks wait for others. */
+#include "helpers/draw.h"
 #include "helpers/sim_fixture.h"
-
-#include <gsl/gsl_rng.h>
 
 #include "bats/graph.h"
 #include "estimate/plans.h"
@@ -106,8 +105,7 @@ TEST(all_of_a_prediction_is_summed_over_the_levels)
 }
 
 /* The makespan of a bag of n tasks on equal slots, each to the first free. */
-static double play_level(gsl_rng *rng, const double *sample, size_t n_sample,
-                         int n)
+static double play_level(const double *sample, size_t n_sample, int n)
 {
     double until[SLOTS] = {0}, end = 0;
     for (int i = 0; i < n; i++) {
@@ -115,7 +113,7 @@ static double play_level(gsl_rng *rng, const double *sample, size_t n_sample,
         for (int k = 1; k < SLOTS; k++)
             if (until[k] < until[first])
                 first = k;
-        until[first] += sample[gsl_rng_uniform_int(rng, n_sample)];
+        until[first] += sample[pick(n_sample)];
         end = until[first] > end ? until[first] : end;
     }
     return end;
@@ -125,7 +123,6 @@ static double play_level(gsl_rng *rng, const double *sample, size_t n_sample,
 TEST(estimate_is_the_mean_of_barriers)
 {
     double sample[30], mean = 0;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct bats_runtimes runtimes = spread(sample);
     uint32_t tasks[13] = {24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 4, 4, 4};
     struct bats_levels levels;
@@ -136,11 +133,10 @@ TEST(estimate_is_the_mean_of_barriers)
     struct bats_schedule with = fastest(&e);
     assert_int_equal(with.plan.machines[0], SLOTS);
     e.levels = NULL;
-    gsl_rng_set(rng, 1);
+    draw_from(1);
     for (int i = 0; i < BAGS; i++)
         for (int k = 0; k < 13; k++)
-            mean += play_level(rng, sample, 30, k < 10 ? 24 : 4) / BAGS;
-    gsl_rng_free(rng);
+            mean += play_level(sample, 30, k < 10 ? 24 : 4) / BAGS;
     assert_near(with.makespan.estimate / mean, 1, 0.04);
     assert_true(fastest(&e).makespan.estimate / mean < 0.85);
 }

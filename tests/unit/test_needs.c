@@ -11,6 +11,7 @@
 #include "bats/sched.h"
 #include "bats/status.h"
 #include "helpers/test.h"
+#include "util/text.h"
 
 #define TASKS_MOST 20000
 #define NODES_MOST 8
@@ -88,10 +89,52 @@ static void begin(uint32_t n_tasks, uint32_t n_nodes, uint32_t cores,
 }
 
 /* Nothing is known of another test. */
-static void forget(void)
+static int forget(void **state)
 {
     bats_sched_destroy(p->sched);
     memset(p, 0, sizeof *p);
+    return 0;
+}
+
+#define PLAY(name) TEST_WITH(name, forget, NULL)
+
+/* What the kinds of tasks need. */
+#define NEEDS(...)                                                            \
+    memcpy(p->needs, ((const struct bats_need[]){__VA_ARGS__}),               \
+           sizeof((const struct bats_need[]){__VA_ARGS__}))
+
+/* The tasks of a bag, KIND:SECONDSxNUMBER; returns how many they are. */
+static uint32_t tasks(const char *words)
+{
+    uint32_t kind, seconds, many, n = 0;
+    for (int used; sscanf(words, " %u:%ux%u%n", &kind, &seconds, &many,
+                          &used) == 3;
+         words += used)
+        for (; many > 0; many--) {
+            p->category[n] = (uint16_t)kind;
+            p->runtime[n++] = seconds * BATS_SECOND;
+        }
+    return n;
+}
+
+/* The slots of machine 0 begin tasks so, "2 - 0": task 2 in the first one. */
+static void runs(const char *expected)
+{
+    char text[64] = "";
+    for (uint32_t i = 0; i < p->machines[0].slots; i++)
+        if (p->slot[i].end > 0)
+            bats_append(text, sizeof text, " %u", p->slot[i].task);
+        else
+            bats_append(text, sizeof text, " -");
+    assert_string_equal(text + 1, expected);
+}
+
+static uint32_t slot_of(uint32_t task)
+{
+    uint32_t slot = 0;
+    while (p->slot[slot].end == 0 || p->slot[slot].task != task)
+        slot++;
+    return slot;
 }
 
 /* The next task ends. */
@@ -140,57 +183,41 @@ TEST(a_machine_has_room_for_as_many_as_its_scarcest_part)
 /* Tasks of 6 cores take half of a node of 16: 2 of them run, not 16/6. One of
  * one core for each of these runs in the 4 slots that 2 leave: 4 at a time, not
  * the 32/9 of the mean share. With 3 each the gaps hold 2 of them, and the
- * third takes a slot: 4 tasks take 9 slots. */
-TEST(a_machine_runs_as_many_of_a_mixture_as_fit_beside_each_other)
+ * third takes a slot: 4 tasks take 9 slots. Of 100 units of memory tasks of 30
+ * take a third, whatever their cores. */
+PLAY(a_machine_runs_as_many_of_a_mixture_as_fit_beside_each_other)
 {
-    forget();
-    p->needs[0] = (struct bats_need){6, 0, 0, 0};
-    p->needs[1] = (struct bats_need){1, 0, 0, 0};
-    for (uint32_t ones = 0; ones <= 3; ones++) {
-        static const double room[] = {2, 4, 16 * 3 / 8.0, 16 * 4 / 9.0};
-        for (uint32_t i = 0; i < 40; i++) {
-            p->category[i] = i % (ones + 1) > 0;
-            p->runtime[i] = BATS_MINUTE;
-        }
-        begin(3 * (ones + 1), 1, 16, 2);
-        assert_true(fabs(bats_sched_room(p->sched, 0) - room[ones]) < 1e-9);
+    static const struct {
+        const char *tasks;
+        double room;
+    } rows[] = {{"0:60x3", 2},
+                {"0:60x3 1:60x3", 4},
+                {"0:60x3 1:60x6", 16 * 3 / 8.0},
+                {"0:60x3 1:60x9", 16 * 4 / 9.0},
+                {"2:60x3", 3}};
+    NEEDS({6, 0, 0, 0}, {1, 0, 0, 0}, {1, 0, 30, 0});
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin(tasks(rows[i].tasks), 1, 16, 3);
+        assert_near(bats_sched_room(p->sched, 0), rows[i].room, 1e-9);
     }
-    /* Of 100 units of memory tasks of 30 take a third, whatever their cores. */
-    p->needs[0] = (struct bats_need){1, 0, 30, 0};
-    memset(p->category, 0, sizeof p->category);
-    begin(3, 1, 16, 1);
-    assert_true(fabs(bats_sched_room(p->sched, 0) - 3) < 1e-9);
 }
 
-TEST(schedules_count_the_tasks_that_fit_on_a_machine)
+PLAY(schedules_count_the_tasks_that_fit_on_a_machine)
 {
-    forget();
     struct bats_estimator e;
-    p->needs[0] = (struct bats_need){6, 0, 0, 0};
-    for (uint32_t i = 0; i < 200; i++)
-        p->runtime[i] = BATS_MINUTE;
+    NEEDS({6, 0, 0, 0});
     p->o.sampling.on = true;
-    begin(200, 2, 16, 1);
+    begin(tasks("0:60x200"), 2, 16, 1);
     while (bats_sched_estimator(p->sched, &e, NULL) < 0)
         step();
-    assert_true(fabs(e.slots[0] - 2) < 1e-9);
+    assert_near(e.slots[0], 2, 1e-9);
 }
 
-TEST(the_largest_begin_first_and_others_fill_the_gaps)
+PLAY(the_largest_begin_first_and_others_fill_the_gaps)
 {
-    forget();
-    static const uint16_t category[] = {1, 1, 0, 1, 0, 1};
-    memcpy(p->category, category, sizeof category);
-    p->needs[0] = (struct bats_need){3, 0, 0, 0};
-    p->needs[1] = (struct bats_need){1, 0, 0, 0};
-    for (uint32_t i = 0; i < 6; i++)
-        p->runtime[i] = BATS_SECOND;
-    begin(6, 1, 4, 2);
-    assert_true(p->slot[0].end > 0 && p->slot[3].end > 0);
-    assert_int_equal(p->slot[0].task,
-                     2); /* of three slots, and the first of */
-    assert_int_equal(p->slot[3].task, 0); /* one slot; no others */
-    assert_true(p->slot[1].end == 0 && p->slot[2].end == 0);
+    NEEDS({3, 0, 0, 0}, {1, 0, 0, 0});
+    begin(tasks("1:1x2 0:1x1 1:1x1 0:1x1 1:1x1"), 1, 4, 2);
+    runs("2 - - 0"); /* of three slots, and the first of one slot */
     uint32_t slots[4];
     assert_int_equal(bats_sched_holds(p->sched, 0, 0, slots), 3);
     assert_int_equal(slots[2], 2);
@@ -210,8 +237,7 @@ static void begin_told(struct bats_graph *graph, uint32_t n,
                        uint32_t n_nodes)
 {
     assert_int_equal(bats_graph_init(graph, n, n, edges, n_edges, NULL), 0);
-    p->needs[0] = (struct bats_need){1, 0, 0, 0};
-    p->needs[1] = (struct bats_need){4, 0, 0, 0};
+    NEEDS({1, 0, 0, 0}, {4, 0, 0, 0});
     p->o.graph = graph;
     p->o.told_runtime = told;
     p->o.true_context = p;
@@ -219,9 +245,8 @@ static void begin_told(struct bats_graph *graph, uint32_t n,
 }
 
 /* Tasks of one slot may not take each slot that becomes free. */
-TEST(a_large_task_is_not_starved)
+PLAY(a_large_task_is_not_starved)
 {
-    forget();
     /* Task 0 leads to the large one, 200; all others are ready at once. */
     struct bats_edge edge = {0, 200};
     struct bats_graph graph;
@@ -240,17 +265,12 @@ TEST(a_large_task_is_not_starved)
 /* Task 49 of a whole machine waits for task 0, which ends after 1 s. Then the
  * second machine is free after 1000 s, the first one, that is lost, after 500 s;
  * tasks of 300 s would never leave room. */
-TEST(a_reservation_is_where_it_is_soonest_and_moves_from_a_lost_machine)
+PLAY(a_reservation_is_where_it_is_soonest_and_moves_from_a_lost_machine)
 {
-    forget();
     struct bats_edge edge = {0, 49};
     struct bats_graph graph;
-    p->category[49] = 1;
-    for (uint32_t i = 1; i < 49; i++)
-        p->runtime[i] = (i < 4 ? 1000 : i < 8 ? 500 : 300) * BATS_SECOND;
-    p->runtime[0] = BATS_SECOND;
-    p->runtime[49] = 5000 * BATS_SECOND;
-    begin_told(&graph, 50, &edge, 1, 2);
+    begin_told(&graph, tasks("0:1x1 0:1000x3 0:500x4 0:300x41 1:5000x1"),
+               &edge, 1, 2);
     step();
     assert_int_equal(bats_sched_reservation(p->sched).machine, 0);
     memset(p->slot, 0, 4 * sizeof *p->slot);
@@ -261,16 +281,10 @@ TEST(a_reservation_is_where_it_is_soonest_and_moves_from_a_lost_machine)
     bats_graph_release(&graph);
 }
 
-TEST(memory_and_gpus_are_not_oversold)
+PLAY(memory_and_gpus_are_not_oversold)
 {
-    forget();
-    p->needs[0] = (struct bats_need){1, 1, 0, 0};
-    p->needs[1] = (struct bats_need){1, 0, 40, 0};
-    for (uint32_t i = 0; i < 12; i++) {
-        p->category[i] = i % 2;
-        p->runtime[i] = BATS_SECOND;
-    }
-    begin(12, 1, 8, 2);
+    NEEDS({1, 1, 0, 0}, {1, 0, 40, 0});
+    begin(tasks("0:1x6 1:1x6"), 1, 8, 2);
     uint32_t running = 0;
     for (uint32_t i = 0; i < 8; i++)
         running += p->slot[i].end > 0;
@@ -281,9 +295,8 @@ TEST(memory_and_gpus_are_not_oversold)
 
 /* At most 5 % of all slots until the end are wasted beyond what no schedule can
  * avoid: the area, or the longest task. */
-TEST(mixed_tasks_end_near_the_bound)
+PLAY(mixed_tasks_end_near_the_bound)
 {
-    forget();
     static const uint32_t cores[] = {1, 2, 4, 6, 8};
     uint64_t seed = 1;
     double area = 0;
@@ -303,15 +316,16 @@ TEST(mixed_tasks_end_near_the_bound)
     assert_true((double)p->now < 1.05 * bound);
 }
 
-TEST(what_fits_no_machine_is_refused)
+PLAY(what_fits_no_machine_is_refused)
 {
-    forget();
-    p->needs[0] = (struct bats_need){1, 0, 0, 0};
+    static const struct bats_need large[] = {{5, 0, 0, 0}, {1, 3, 0, 0}};
+    NEEDS({1, 0, 0, 0});
     begin(1, 1, 4, 1);
-    p->needs[0].cores = 5;
-    assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
-    p->needs[0] = (struct bats_need){1, 3, 0, 0};
-    assert_int_equal(bats_sched_create(&p->o, &p->sched, &err), BATS_EINPUT);
+    for (int i = 0; i < 2; i++) {
+        p->needs[0] = large[i];
+        assert_int_equal(bats_sched_create(&p->o, &p->sched, &err),
+                         BATS_EINPUT);
+    }
 }
 
 static void fail_task(uint32_t slot, bool out_of_memory)
@@ -326,55 +340,43 @@ static void fail_task(uint32_t slot, bool out_of_memory)
 }
 
 /* On a node of 4 slots and 100 KiB. */
-TEST(a_task_that_was_out_of_memory_needs_more_the_next_time)
+PLAY(a_task_that_was_out_of_memory_needs_more_the_next_time)
 {
-    forget();
     static const uint16_t more[] = {1, 2, 2};
-    p->needs[0] = (struct bats_need){1, 0, 30, 0};
-    p->needs[1] = (struct bats_need){1, 0, 60, 0};
-    p->needs[2] = (struct bats_need){1, 0, 100, 0};
+    NEEDS({1, 0, 30, 0}, {1, 0, 60, 0}, {1, 0, 100, 0});
     p->o.more = more;
-    for (uint32_t i = 0; i < 5; i++)
-        p->runtime[i] = BATS_MINUTE;
-    begin(5, 1, 4, 3);
+    begin(tasks("0:60x5"), 1, 4, 3);
     assert_int_equal(p->slot[3].end, 0); /* three tasks of 30 KiB */
     uint32_t task = p->slot[0].task;
     fail_task(0, true);
     assert_int_equal(bats_sched_need(p->sched, task)->memory_kib, 60);
     /* One takes all slots and four a third each: the means of their shares. */
-    assert_true(fabs(bats_sched_room(p->sched, 0) - 4 * 5 / (4 + 16 / 3.0)) <
-                1e-9);
+    assert_near(bats_sched_room(p->sched, 0), 4 * 5 / (4 + 16 / 3.0), 1e-9);
     /* The fourth one had the reservation. Now that is the first one's: the
      * last one, of 30 KiB, does not begin before it. */
     step();
     step();
     assert_true(p->began[task] == p->now);
-    uint32_t slot = 0;
-    while (p->slot[slot].end == 0 || p->slot[slot].task != task)
-        slot++;
-    fail_task(slot, true);
+    fail_task(slot_of(task), true);
     assert_int_equal(bats_sched_need(p->sched, task)->memory_kib, 100);
     while (p->began[task] < p->now)
         step();
-    for (slot = 0; p->slot[slot].end == 0;)
-        slot++;
-    assert_int_equal(p->slot[slot].task, task);
+    for (uint32_t i = 0; i < 4; i++) /* it alone */
+        assert_true(p->slot[i].end == 0 || p->slot[i].task == task);
     struct bats_sched_status st;
     bats_sched_status(p->sched, &st);
     assert_int_equal(st.failed, 0);
-    fail_task(slot, true); /* there is no more */
+    fail_task(slot_of(task), true); /* there is no more */
     bats_sched_status(p->sched, &st);
     assert_int_equal(st.failed, 1);
     play();
 }
 
-TEST(a_task_that_failed_waits_for_another_machine)
+PLAY(a_task_that_failed_waits_for_another_machine)
 {
-    forget();
-    p->needs[0] = (struct bats_need){3, 0, 0, 0};
+    NEEDS({3, 0, 0, 0});
     p->o.rules.retries = 2;
-    p->runtime[0] = p->runtime[1] = BATS_MINUTE;
-    begin(2, 2, 4, 1);
+    begin(tasks("0:60x2"), 2, 4, 1);
     uint32_t task = p->slot[0].task;
     fail_task(0, false);
     assert_int_equal(p->slot[0].end, 0);
@@ -384,31 +386,24 @@ TEST(a_task_that_failed_waits_for_another_machine)
 }
 
 /* Tasks 1 to 10 of one slot are a chain, which takes longer than all others. */
-TEST(an_urgent_chain_comes_before_larger_tasks)
+PLAY(an_urgent_chain_comes_before_larger_tasks)
 {
-    forget();
     struct bats_edge edges[9];
     struct bats_graph graph;
-    for (uint32_t i = 0; i < 15; i++) {
-        p->category[i] = i >= 10;
-        p->runtime[i] = 10 * BATS_SECOND;
-    }
     for (uint32_t i = 0; i < 9; i++)
         edges[i] = (struct bats_edge){i, i + 1};
-    begin_told(&graph, 15, edges, 9, 1);
+    begin_told(&graph, tasks("0:10x10 1:10x5"), edges, 9, 1);
     assert_true(p->slot[0].end > 0);
     assert_int_equal(p->slot[0].task, 0);
     bats_graph_release(&graph);
 }
 
-TEST(what_earlier_sessions_gave_a_task_is_kept)
+PLAY(what_earlier_sessions_gave_a_task_is_kept)
 {
     static const uint16_t more[] = {1, 2, 2};
     static const uint8_t memory[] = {2, 1}, time[] = {0, 2};
-    forget();
-    p->needs[0] = (struct bats_need){1, 0, 30, 0};
-    p->needs[1] = (struct bats_need){1, 0, 60, 0};
-    p->needs[2] = (struct bats_need){1, 0, 90, 0};
+    forget(NULL);
+    NEEDS({1, 0, 30, 0}, {1, 0, 60, 0}, {1, 0, 90, 0});
     p->o.more = more;
     p->o.earlier.memory_more = memory;
     p->o.earlier.time_more = time;
@@ -430,7 +425,7 @@ TEST(what_earlier_sessions_gave_a_task_is_kept)
 static void begin_open(uint32_t n, uint32_t n_nodes, uint32_t cores)
 {
     static uint8_t none[TASKS_MOST];
-    forget();
+    forget(NULL);
     memset(none, BATS_TASK_LEFT_OUT, n);
     p->needs[0] = (struct bats_need){.cores = 1};
     p->o.open = true;

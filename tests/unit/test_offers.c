@@ -2,12 +2,10 @@
  * they promise, played by the simulator. */
 #include <math.h>
 
-#include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
-
 #include "bats/bag.h"
 #include "bats/rules.h"
 #include "bats/status.h"
+#include "helpers/draw.h"
 #include "helpers/sim_fixture.h"
 
 #define TASKS MANY
@@ -27,26 +25,26 @@ struct market {
     struct bats_estimator e;
 };
 
-static double uniform(gsl_rng *rng, double low, double high)
+static double between(double low, double high)
 {
-    return low * pow(high / low, gsl_rng_uniform(rng));
+    return low * pow(high / low, uniform());
 }
 
-static void draw(struct market *m, gsl_rng *rng)
+static void draw(struct market *m)
 {
-    size_t n = 1 + gsl_rng_uniform_int(rng, 4);
+    size_t n = 1 + pick(4);
     *m = (struct market){.e = {.clusters = m->clusters,
                                .runtimes = m->runtimes,
                                .n_clusters = n,
-                               .n_tasks = 1 + gsl_rng_uniform_int(rng, 2000),
+                               .n_tasks = 1 + pick(2000),
                                .window = BATS_HOUR}};
     for (size_t i = 0; i < n; i++) {
-        double sample[SAMPLES], mean = uniform(rng, 60e6, 7200e6);
+        double sample[SAMPLES], mean = between(60e6, 7200e6);
         for (int k = 0; k < SAMPLES; k++)
             sample[k] = gsl_ran_lognormal(rng, log(mean), 0.5);
         m->runtimes[i] = bats_runtimes_of(sample, SAMPLES, 0.9);
-        m->clusters[i].charge = (bats_money)uniform(rng, 1e6, 20e6);
-        m->clusters[i].max = 1 + (uint32_t)gsl_rng_uniform_int(rng, 64);
+        m->clusters[i].charge = (bats_money)between(1e6, 20e6);
+        m->clusters[i].max = 1 + pick(64);
     }
 }
 
@@ -84,12 +82,12 @@ static double tasks_of(const struct market *m, const struct bats_schedule *s)
 
 TEST(each_costs_less_and_ends_later_than_the_next)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    draw_from(0);
     size_t longest = 0;
     for (int k = 0; k < 100; k++) {
         struct market m;
         struct bats_schedule list[BATS_OFFERS];
-        draw(&m, rng);
+        draw(&m);
         size_t n = list_of(&m, list);
         assert_in_range(n, 1, NAMES);
         longest = n > longest ? n : longest;
@@ -106,7 +104,6 @@ TEST(each_costs_less_and_ends_later_than_the_next)
         assert_int_equal(list[n - 1].offer, BATS_OFFER_FASTEST);
     }
     assert_int_equal(longest, NAMES);
-    gsl_rng_free(rng);
 }
 
 /* The upper bound pays for a window that was left over, for all tasks at the
@@ -114,13 +111,13 @@ TEST(each_costs_less_and_ends_later_than_the_next)
  * until the upper bound of the end. */
 TEST(upper_bounds_pay_for_what_takes_long)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    draw_from(0);
     int longer = 0, fewer = 0;
     for (int k = 0; k < 300; k++) {
         struct market m;
         struct bats_schedule list[BATS_OFFERS];
         double least = INFINITY;
-        draw(&m, rng);
+        draw(&m);
         for (size_t i = 0; i < m.e.n_clusters; i++)
             least = fmin(least, (double)m.clusters[i].charge *
                                     m.runtimes[i].mean_high);
@@ -150,16 +147,15 @@ TEST(upper_bounds_pay_for_what_takes_long)
         }
     }
     assert_true(longer > 30 && fewer > 3);
-    gsl_rng_free(rng);
 }
 
 TEST(a_budget_gets_no_less_than_the_list_has_for_it)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    draw_from(0);
     for (int k = 0; k < 50; k++) {
         struct market m;
         struct bats_schedule list[BATS_OFFERS], s;
-        draw(&m, rng);
+        draw(&m);
         size_t n = list_of(&m, list);
         bats_money least = list[0].plan.cost;
         bats_money step = (list[n - 1].plan.cost - least) / 8 + 1;
@@ -175,17 +171,16 @@ TEST(a_budget_gets_no_less_than_the_list_has_for_it)
                 assert_true(s.makespan.estimate <= list[j].makespan.estimate);
         }
     }
-    gsl_rng_free(rng);
 }
 
 TEST(every_name_is_a_schedule_of_the_list)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    draw_from(0);
     size_t fewer = 0;
     for (int k = 0; k < 100; k++) {
         struct market m;
         struct bats_schedule list[BATS_OFFERS];
-        draw(&m, rng);
+        draw(&m);
         size_t n = list_of(&m, list);
         fewer += n < NAMES;
         for (size_t i = 0; i < NAMES; i++) {
@@ -200,7 +195,6 @@ TEST(every_name_is_a_schedule_of_the_list)
         }
     }
     assert_true(fewer > 0);
-    gsl_rng_free(rng);
 }
 
 /* 1000 tasks of 15 min on 32 machines at 3, or of a quarter of that on 32 at
@@ -229,9 +223,9 @@ TEST(the_cheapest_does_not_wait_for_a_few_percent)
 
 /* ---- a job of a batch system ---- */
 
-static void allocate(struct market *m, struct bats_head *heads, gsl_rng *rng)
+static void allocate(struct market *m, struct bats_head *heads)
 {
-    draw(m, rng);
+    draw(m);
     m->e.plans = BATS_PLANS_ALLOCATION;
     m->e.heads = heads;
     for (size_t i = 0; i < m->e.n_clusters; i++)
@@ -248,13 +242,13 @@ static bool is_to_a_cent(bats_money amount, double exact)
  * for the time; to a cent. */
 TEST(a_job_costs_what_it_holds_until_its_end)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    draw_from(0);
     size_t longest = 0;
     for (int k = 0; k < 100; k++) {
         struct market m;
         struct bats_head heads[4];
         struct bats_schedule list[BATS_OFFERS];
-        allocate(&m, heads, rng);
+        allocate(&m, heads);
         size_t n = list_of(&m, list);
         longest = n > longest ? n : longest;
         for (size_t i = 0; i < n; i++) {
@@ -277,18 +271,17 @@ TEST(a_job_costs_what_it_holds_until_its_end)
         }
     }
     assert_true(longest >= 4);
-    gsl_rng_free(rng);
 }
 
 /* Nothing can be chosen but to stop: it is billed for what it has. */
 TEST(a_job_that_runs_has_one_schedule)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    draw_from(0);
     for (int k = 0; k < 100; k++) {
         struct market m;
         struct bats_head heads[4];
         struct bats_schedule list[BATS_OFFERS];
-        allocate(&m, heads, rng);
+        allocate(&m, heads);
         m.e.rate = 7 * BATS_UNIT;
         assert_int_equal(list_of(&m, list), 1);
         assert_int_equal(list[0].offer, BATS_OFFER_FASTEST);
@@ -298,18 +291,17 @@ TEST(a_job_that_runs_has_one_schedule)
             is_to_a_cent(list[0].plan.cost,
                          7e6 * list[0].makespan.estimate / (double)BATS_HOUR));
     }
-    gsl_rng_free(rng);
 }
 
 /* A plan for 29 windows is worth nothing where five are left. */
 TEST(nothing_is_offered_that_ends_after_the_job)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    draw_from(0);
     size_t fewer = 0;
     for (int k = 0; k < 100; k++) {
         struct market m;
         struct bats_schedule list[BATS_OFFERS];
-        draw(&m, rng);
+        draw(&m);
         size_t n = list_of(&m, list);
         size_t all = n;
         m.e.until = (bats_time)list[n / 2].makespan.estimate + 1;
@@ -323,7 +315,6 @@ TEST(nothing_is_offered_that_ends_after_the_job)
         assert_int_equal(list[0].offer, BATS_OFFER_FASTEST);
     }
     assert_true(fewer > 0);
-    gsl_rng_free(rng);
 }
 
 /* ---- promises ---- */
@@ -331,14 +322,12 @@ TEST(nothing_is_offered_that_ends_after_the_job)
 /* A deviation of a seventh of the mean; or a heavy tail: as much as that. */
 static void set_up(uint64_t seed, bool heavy)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_rng_set(rng, seed);
+    draw_from(seed);
     set_up_world(&bats_policy_bats, TASKS, 0, 32, 3, 9, BATS_UNLIMITED);
     for (uint32_t i = 0; i < TASKS; i++)
         w->work[i] = (bats_time)((heavy ? gsl_ran_lognormal(rng, 2.36, 0.83)
                                         : 15 + gsl_ran_gaussian(rng, 2.236)) *
                                  (double)BATS_MINUTE);
-    gsl_rng_free(rng);
     w->speed[1] = 4;
     w->o.watch.after = NULL; /* it would take most of the time */
     w->o.sched.tail = BATS_TAIL_STOCHASTIC_RANDOM;

@@ -1,10 +1,9 @@
 /* plan: against brute force, against the papers' configurations by hand, and
  * on instances that are hard. */
-#include <gsl/gsl_rng.h>
 #include <math.h>
 
 #include "bats/plan.h"
-#include "helpers/test.h"
+#include "helpers/draw.h"
 #include "plan/knapsack.h"
 
 #define TOLERANCE 1e-9
@@ -136,49 +135,48 @@ static void brute_best_effort(const struct bats_plan_item *items, size_t n,
 
 /* ---- random small instances ---- */
 
-static double pick(gsl_rng *rng, const double *values, size_t n)
+static double one_of(const double *values, size_t n)
 {
-    return values[gsl_rng_uniform_int(rng, n)];
+    return values[pick(n)];
 }
 
 /* Charges with up to six digits, and rates that tie often or never. */
-static void draw_item(gsl_rng *rng, unsigned long kind,
-                      struct bats_plan_item *item, unsigned long max)
+static void draw_item(unsigned long kind, struct bats_plan_item *item,
+                      unsigned long max)
 {
     static const double charges[] = {3, 12, 9, 0.085, 0.17, 0.34, 1, 0.5};
     static const double minutes[] = {15, 3.75, 5, 7, 3.5, 30, 2.3333333, 45};
-    double charge = pick(rng, charges, 8);
-    item->max = (uint32_t)gsl_rng_uniform_int(rng, max + 1);
-    item->rate = 60 / pick(rng, minutes, 8);
+    double charge = one_of(charges, 8);
+    item->max = pick(max + 1);
+    item->rate = 60 / one_of(minutes, 8);
     if (kind == 1) { /* any charge, any rate */
-        charge = ceil(gsl_rng_uniform(rng) * 5e6) / 1e6;
-        item->rate = 0.1 + 20 * gsl_rng_uniform(rng);
+        charge = ceil(uniform() * 5e6) / 1e6;
+        item->rate = 0.1 + 20 * uniform();
     } else if (kind == 2) { /* all equally profitable */
         item->rate = charge * (10.0 / 3);
     }
     item->charge = (bats_money)llround(charge * 1e6);
-    if (gsl_rng_uniform_int(rng, 20) == 0)
+    if (pick(20) == 0)
         item->charge = 0;
-    if (gsl_rng_uniform_int(rng, 20) == 0)
+    if (pick(20) == 0)
         item->rate = 0;
 }
 
 TEST(plan_equals_brute_force)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     unsigned n_feasible = 0, n_effort = 0, n_nothing = 0;
-    gsl_rng_set(rng, 20100914);
+    draw_from(20100914);
     for (int run = 0; run < INSTANCES; run++) {
         static const unsigned long max[] = {0, 0, 9, 6, 4};
         struct bats_plan_item items[4];
-        size_t n = 2 + gsl_rng_uniform_int(rng, 3);
-        unsigned long kind = gsl_rng_uniform_int(rng, 3);
+        size_t n = 2 + pick(3);
+        unsigned long kind = pick(3);
         for (size_t i = 0; i < n; i++)
-            draw_item(rng, kind, &items[i], max[n]);
-        uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 400);
+            draw_item(kind, &items[i], max[n]);
+        uint64_t n_tasks = 1 + pick(400);
         bats_money budget = BATS_UNLIMITED;
-        if (gsl_rng_uniform_int(rng, 10) > 0)
-            budget = (bats_money)(exp(gsl_rng_uniform(rng) * 8 - 1) * 1e6);
+        if (pick(10) > 0)
+            budget = (bats_money)(exp(uniform() * 8 - 1) * 1e6);
 
         struct bats_plan plan;
         struct configuration expected = {.windows = 0};
@@ -209,7 +207,6 @@ TEST(plan_equals_brute_force)
     assert_true(n_feasible > 1000);
     assert_true(n_effort > 1000);
     assert_true(n_nothing > 100);
-    gsl_rng_free(rng);
 }
 
 /* ---- the papers' configurations, by hand ---- */
@@ -314,23 +311,19 @@ TEST(huge_numbers_do_not_overflow)
 
 TEST(long_tasks_equal_brute_force)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int n_feasible = 0, n_other = 0, n_effort = 0;
-    gsl_rng_set(rng, 7);
+    draw_from(7);
     for (int run = 0; run < 3000; run++) {
         struct bats_plan_item items[3];
         double task_windows[3];
-        size_t n = 1 + gsl_rng_uniform_int(rng, 3);
+        size_t n = 1 + pick(3);
         for (size_t i = 0; i < n; i++) {
-            task_windows[i] = 0.2 + 4 * gsl_rng_uniform(rng);
+            task_windows[i] = 0.2 + 4 * uniform();
             items[i] = (struct bats_plan_item){
-                1 / task_windows[i],
-                (bats_money)gsl_rng_uniform_int(rng, 20) * 85000,
-                (uint32_t)gsl_rng_uniform_int(rng, 7)};
+                1 / task_windows[i], (bats_money)pick(20) * 85000, pick(7)};
         }
-        uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 30);
-        bats_money budget =
-            (bats_money)(exp(gsl_rng_uniform(rng) * 6 - 1) * 1e6);
+        uint64_t n_tasks = 1 + pick(30);
+        bats_money budget = (bats_money)(exp(uniform() * 6 - 1) * 1e6);
         struct configuration expected = {.windows = 0};
         struct bats_plan plan, fluid;
         assert_ok(bats_plan_solve_whole(items, task_windows, n, n_tasks,
@@ -357,7 +350,6 @@ TEST(long_tasks_equal_brute_force)
     assert_true(n_feasible > 1000);
     assert_true(n_other > 300);
     assert_true(n_effort > 300);
-    gsl_rng_free(rng);
 }
 
 /* A task takes two windows, and 10 pay five machines for two or ten for one: as
@@ -400,19 +392,18 @@ TEST(a_search_ends_after_a_bounded_number_of_steps)
 {
     struct bats_knapsack k = {.n = 16};
     struct bats_knapsack_answer answer;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     unsigned n_unproven = 0;
-    gsl_rng_set(rng, 1994);
+    draw_from(1994);
     for (int run = 0; run < 25; run++) {
         for (uint32_t i = 0; i < k.n; i++) {
-            int64_t price = 1000 + (int64_t)gsl_rng_uniform_int(rng, 100);
-            k.type[i] = (struct bats_knapsack_type){
-                .price = price,
-                .rate = (double)price / 3 + 0.1 * gsl_rng_uniform(rng),
-                .max = 30,
-                .item = i};
+            int64_t price = 1000 + (int64_t)pick(100);
+            k.type[i] = (struct bats_knapsack_type){.price = price,
+                                                    .rate = (double)price / 3 +
+                                                            0.1 * uniform(),
+                                                    .max = 30,
+                                                    .item = i};
         }
-        int64_t capacity = 60000 + (int64_t)gsl_rng_uniform_int(rng, 100000);
+        int64_t capacity = 60000 + (int64_t)pick(100000);
         bats_knapsack_sort(&k);
         k.proven = true;
         for (k.patience = 20000; k.patience >= 0; k.patience -= 20000) {
@@ -428,7 +419,6 @@ TEST(a_search_ends_after_a_bounded_number_of_steps)
         n_unproven += !k.proven;
     }
     assert_true(n_unproven >= 5);
-    gsl_rng_free(rng);
 }
 
 TEST_MAIN(NULL, NULL)

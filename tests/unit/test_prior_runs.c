@@ -1,12 +1,10 @@
 /* A belief changes runs of policy bats: bags of fixed seeds in the simulator,
  * on platforms whose charge follows their speed. */
-#include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 #include <math.h>
 
 #include "bats/policy.h"
 #include "bats/prior.h"
-#include "helpers/test.h"
+#include "helpers/draw.h"
 #include "sim/world.h"
 
 #define BAGS 60
@@ -19,17 +17,17 @@ struct outcome {
     double longer;
 };
 
-static void draw_platform(struct bats_platform *p, gsl_rng *rng)
+static void draw_platform(struct bats_platform *p)
 {
     uint32_t id = 0;
     p->window = BATS_HOUR;
-    p->n_clusters = 2 + gsl_rng_uniform_int(rng, 3);
+    p->n_clusters = 2 + pick(3);
     p->machines = calloc(4 * 32, sizeof *p->machines);
     for (uint32_t i = 0; i < p->n_clusters; i++) {
         struct bats_cluster *c = &p->clusters[i];
         snprintf(c->name, sizeof c->name, "c%u", i);
-        c->max = 2 + (uint32_t)gsl_rng_uniform_int(rng, 31);
-        p->speed[i] = 0.5 * exp(gsl_rng_uniform(rng) * log(8));
+        c->max = 2 + pick(31);
+        p->speed[i] = 0.5 * exp(uniform() * log(8));
         c->charge = (bats_money)(p->speed[i] * 100 *
                                  exp(gsl_ran_gaussian(rng, 0.15))) *
                     (BATS_UNIT / 100);
@@ -39,11 +37,11 @@ static void draw_platform(struct bats_platform *p, gsl_rng *rng)
     p->n_machines = id;
 }
 
-static double draw_bag(struct bats_scenario *s, gsl_rng *rng)
+static double draw_bag(struct bats_scenario *s)
 {
-    double mean = 60 * exp(gsl_rng_uniform(rng) * log(120)), sum = 0;
-    double cv = 0.1 + gsl_rng_uniform(rng), variance = log1p(cv * cv);
-    s->n_tasks = 30 + (uint32_t)gsl_rng_uniform_int(rng, 270);
+    double mean = 60 * exp(uniform() * log(120)), sum = 0;
+    double cv = 0.1 + uniform(), variance = log1p(cv * cv);
+    s->n_tasks = 30 + pick(270);
     s->measured = calloc(s->n_tasks, sizeof *s->measured);
     for (uint32_t i = 0; i < s->n_tasks; i++) {
         s->measured[i] =
@@ -86,7 +84,6 @@ static void play(unsigned long seed, const double *factors, size_t n,
                  struct outcome *speeds)
 {
     static uint32_t one = 1;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct bats_scenario s = {
         .as_measured = true,
         .policies = {&bats_policy_bats, &bats_policy_rr},
@@ -99,9 +96,9 @@ static void play(unsigned long seed, const double *factors, size_t n,
         .n_seeds = 1,
         .repeats = 1,
         .engine.tail = BATS_TAIL_DEFAULT};
-    gsl_rng_set(rng, seed);
-    draw_platform(&s.platform, rng);
-    double mean = draw_bag(&s, rng);
+    draw_from(seed);
+    draw_platform(&s.platform);
+    double mean = draw_bag(&s);
     struct bats_prior prior = {.level = 0.3, .cv = 0.5};
     for (uint32_t b = 0; b < BUDGETS; b++) {
         struct bats_world_result rr = run(&s, 1, b, NULL);
@@ -118,7 +115,6 @@ static void play(unsigned long seed, const double *factors, size_t n,
             count(k < n ? &told[k] : speeds, &with, &rr);
         }
     }
-    gsl_rng_free(rng);
     free(s.measured);
     free(s.platform.machines);
 }

@@ -2,10 +2,8 @@
  * (thesis, table 3.1), what it finds, and what happens where it cannot. */
 #include "bats/rules.h"
 #include "bats/status.h"
+#include "helpers/draw.h"
 #include "helpers/sim_fixture.h"
-
-#include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 
 #include "bats/bag.h"
 
@@ -16,8 +14,7 @@
  * cluster 0 has speed 1 and charge 3. */
 static void set_up(bats_money charge, double speed)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_rng_set(rng, 4);
+    draw_from(4);
     set_up_world(&bats_policy_bkp, TASKS, 0, 32, 3, (double)charge,
                  BATS_UNLIMITED);
     w->speed[1] = speed;
@@ -26,7 +23,6 @@ static void set_up(bats_money charge, double speed)
     for (uint32_t i = 0; i < TASKS; i++)
         w->work[i] = (bats_time)((15 + gsl_ran_gaussian(rng, 2.236)) *
                                  (double)BATS_MINUTE);
-    gsl_rng_free(rng);
 }
 
 static void choose(enum bats_offer offer)
@@ -103,13 +99,11 @@ TEST(the_cheapest_schedule_is_kept_to_the_end)
     int longer = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         set_up(3, 2);
-        gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-        gsl_rng_set(rng, seed);
+        draw_from(seed);
         for (uint32_t i = 0; i < TASKS; i++)
             w->work[i] = (bats_time)(gsl_ran_exponential(rng, 15) *
                                      (double)BATS_MINUTE) +
                          1;
-        gsl_rng_free(rng);
         choose(BATS_OFFER_CHEAPEST);
         play();
         const struct bats_schedule *chosen = w->sampled.chosen;

@@ -2,12 +2,10 @@
  * takes to know where each cluster stands. Played by the simulator. */
 #include "bats/rules.h"
 #include "bats/status.h"
+#include "helpers/draw.h"
 #include "helpers/sim_fixture.h"
 
 #include <math.h>
-
-#include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 
 #define TASKS MANY
 
@@ -15,9 +13,8 @@
  * has speed 1 and charge 3. The thesis' sample (bkp) costs 42 to 105. */
 static void set_up(double charge, double speed, double cv)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double variance = log1p(cv * cv);
-    gsl_rng_set(rng, 4);
+    draw_from(4);
     set_up_world(&bats_policy_bats, TASKS, 0, 32, 3, charge, BATS_UNLIMITED);
     w->speed[1] = speed;
     w->o.sched.seed = 11;
@@ -26,7 +23,6 @@ static void set_up(double charge, double speed, double cv)
         w->work[i] =
             (bats_time)(15 * (double)BATS_MINUTE *
                         gsl_ran_lognormal(rng, -variance / 2, sqrt(variance)));
-    gsl_rng_free(rng);
 }
 
 TEST(a_dear_cluster_runs_on_few_machines)

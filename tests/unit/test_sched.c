@@ -3,10 +3,8 @@
 #include "bats/ledger.h"
 #include "bats/sched.h"
 #include "bats/status.h"
+#include "helpers/draw.h"
 #include "helpers/sim_fixture.h"
-
-#include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 
 /* A negative budget: none. */
 static void set_up(const struct bats_policy *policy, uint32_t n_tasks,
@@ -391,12 +389,10 @@ static const struct scenario {
 
 static void draw_runtimes(unsigned long seed)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_rng_set(rng, seed);
+    draw_from(seed);
     for (int i = 0; i < MANY; i++)
         w->work[i] = (bats_time)((15 + gsl_ran_gaussian(rng, 2.2360679775)) *
                                  (double)BATS_MINUTE);
-    gsl_rng_free(rng);
 }
 
 static void within(double value, double published, double share)

@@ -36,21 +36,21 @@ static void answer(struct world *w, uint32_t m, uint32_t slot)
     struct queue *q = &w->queue[m][slot];
     uint32_t at = 0;
     /* Cancelled tasks may answer in any order, results only in theirs. */
-    uint32_t other = pick(w, q->n);
+    uint32_t other = pick(q->n);
     if (q->e[other].cancelled)
         at = other;
     struct execution e = q->e[at];
-    struct bats_event ev = {.type = chance(w, 0.2) ? BATS_EVENT_FAILED
-                                                   : BATS_EVENT_DONE,
+    struct bats_event ev = {.type = chance(0.2) ? BATS_EVENT_FAILED
+                                                : BATS_EVENT_DONE,
                             .machine = m,
                             .slot = slot,
                             .task = e.task,
-                            .runtime = pick(w, 3000) * w->scale};
+                            .runtime = pick(3000) * w->scale};
     ev.out_of_memory =
-        w->o.needs && ev.type == BATS_EVENT_FAILED && chance(w, 0.5);
-    if (e.cancelled && (at > 0 || chance(w, 0.7)))
+        w->o.needs && ev.type == BATS_EVENT_FAILED && chance(0.5);
+    if (e.cancelled && (at > 0 || chance(0.7)))
         ev.type = BATS_EVENT_PREEMPTED;
-    else if (chance(w, 0.03))
+    else if (chance(0.03))
         ev.type = BATS_EVENT_YIELDED;
     w->all->superseded += w->results[e.task];
     memmove(&q->e[at], &q->e[at + 1], (--q->n - at) * sizeof q->e[0]);
@@ -71,10 +71,10 @@ static void kill_it(struct world *w)
 
 static void nonsense(struct world *w)
 {
-    struct bats_event ev = {.type = (enum bats_event_type)pick(w, 6),
-                            .machine = pick(w, MACHINES + 2),
-                            .slot = pick(w, (w->o.needs ? WIDEST : SLOTS) + 1),
-                            .task = pick(w, TASKS + 2),
+    struct bats_event ev = {.type = (enum bats_event_type)pick(6),
+                            .machine = pick(MACHINES + 2),
+                            .slot = pick((w->o.needs ? WIDEST : SLOTS) + 1),
+                            .task = pick(TASKS + 2),
                             .runtime = -1};
     if (is_billed(w, BATS_BILLING_JOB) && ev.type == BATS_EVENT_JOINED)
         return; /* any of them may begin */
@@ -91,10 +91,10 @@ static void nonsense(struct world *w)
 static void pass_time(struct world *w)
 {
     bats_time wakeup = bats_sched_wakeup(w->sched);
-    bats_time next = w->now + pick(w, 700) * w->scale;
+    bats_time next = w->now + pick(700) * w->scale;
     if (w->punctual && next >= wakeup)
         next = wakeup;
-    bool tick = next >= wakeup || chance(w, 0.1);
+    bool tick = next >= wakeup || chance(0.1);
     w->now = next;
     if (tick)
         assert_int_equal(tell(w, (struct bats_event){.type = BATS_EVENT_TICK}),
@@ -105,9 +105,9 @@ static void choose(struct world *w)
 {
     struct bats_event ev = {
         .type = BATS_EVENT_CHOSEN,
-        .choice = {.offer = (enum bats_offer)pick(w, BATS_OFFER_KINDS),
-                   .budget = pick(w, 100000000),
-                   .deadline = pick(w, 100000) * w->scale}};
+        .choice = {.offer = (enum bats_offer)pick(BATS_OFFER_KINDS),
+                   .budget = pick(100000000),
+                   .deadline = pick(100000) * w->scale}};
     int rc = tell(w, ev);
     if (rc < 0) {
         assert_true(rc == BATS_EBUDGET || rc == BATS_EDEADLINE ||
@@ -123,25 +123,25 @@ static void choose(struct world *w)
 /* A machine runs a task already, or so it says. */
 static void find(struct world *w)
 {
-    uint32_t m = pick(w, w->o.n_machines);
+    uint32_t m = pick(w->o.n_machines);
     uint64_t before = w->n_executions; /* if the engine wants it */
     struct bats_event ev = {.type = BATS_EVENT_FOUND,
                             .machine = m,
-                            .slot = pick(w, w->machines[m].slots),
-                            .task = pick(w, w->o.n_tasks)};
+                            .slot = pick(w->machines[m].slots),
+                            .task = pick(w->o.n_tasks)};
     assert_int_equal(tell(w, ev), 0);
     w->all->found += w->n_executions > before;
 }
 
 static void something_happens(struct world *w)
 {
-    uint32_t m = pick(w, w->o.n_machines);
-    double dice = gsl_rng_uniform(w->rng);
+    uint32_t m = pick(w->o.n_machines);
+    double dice = uniform();
     if (is_billed(w, BATS_BILLING_JOB) && job_happens(w, m))
         return;
-    if (w->finds && chance(w, 0.1)) {
+    if (w->finds && chance(0.1)) {
         find(w);
-    } else if (w->sampled && !w->chosen && chance(w, 0.1)) {
+    } else if (w->sampled && !w->chosen && chance(0.1)) {
         choose(w);
     } else if (!w->joined[m] && !w->lost[m]) {
         w->joined[m] = true;
@@ -150,14 +150,14 @@ static void something_happens(struct world *w)
         kill_it(w);
     } else if (w->kind >= KIND_NOTICE && dice < 0.0025 && !w->lost[m]) {
         w->all->notices++;
-        say(w, BATS_EVENT_NOTICE, m, pick(w, 3000) * w->scale);
+        say(w, BATS_EVENT_NOTICE, m, pick(3000) * w->scale);
     } else if (dice < 0.004 && !w->lost[m]) {
         lose(w, m);
     } else if (dice < 0.005) {
         assert_int_equal(
-            tell(w, (struct bats_event){.type = chance(w, 0.5)
-                                                    ? BATS_EVENT_STOP
-                                                    : BATS_EVENT_DRAIN}),
+            tell(w,
+                 (struct bats_event){.type = chance(0.5) ? BATS_EVENT_STOP
+                                                         : BATS_EVENT_DRAIN}),
             0);
     } else if (dice < 0.007 || (w->on_hold && dice < 0.02)) {
         w->on_hold = !w->on_hold;
@@ -168,7 +168,7 @@ static void something_happens(struct world *w)
     } else if (dice < 0.03) {
         nonsense(w);
     } else if (dice < 0.5) {
-        uint32_t slot = pick(w, w->machines[m].slots);
+        uint32_t slot = pick(w->machines[m].slots);
         if (w->queue[m][slot].n > 0)
             answer(w, m, slot);
     } else {
@@ -225,15 +225,8 @@ static void play(struct world *w, unsigned long seed, int kill_at)
 static struct world *begin(struct totals *all)
 {
     struct world *w = calloc(1, sizeof *w);
-    w->rng = gsl_rng_alloc(gsl_rng_mt19937);
     w->all = all;
     return w;
-}
-
-static void end(struct world *w)
-{
-    gsl_rng_free(w->rng);
-    free(w);
 }
 
 TEST(nor_do_tasks_that_are_found)
@@ -245,7 +238,7 @@ TEST(nor_do_tasks_that_are_found)
         play(w, seed, -1);
     print_message("# %llu tasks were found\n", (unsigned long long)all.found);
     assert_true(all.found > ALL_HISTORIES / 100);
-    end(w);
+    free(w);
 }
 
 /* A record is settled by this when its run was killed. */
@@ -264,7 +257,7 @@ TEST(killed_it_charges_what_was_told)
     assert_true(all.stakes > ALL_HISTORIES / 10);
     assert_true(all.due > ALL_HISTORIES / 200);
     free(w->leases);
-    end(w);
+    free(w);
 }
 
 /* Histories of each kind end in each way, and all that is to be drawn is. */
@@ -294,7 +287,7 @@ TEST(random_histories_break_no_invariant)
         play(w, seed, -1);
         ends[w->finish]++;
     }
-    end(w);
+    free(w);
     for (int i = 0; i <= BATS_FINISH_TOO_LATE; i++)
         print_message("# finish %d: %llu\n", i, (unsigned long long)ends[i]);
     print_message(

@@ -2,9 +2,7 @@
  * That no run beats it: test_sim_budget. */
 #include <math.h>
 
-#include <gsl/gsl_rng.h>
-
-#include "helpers/test.h"
+#include "helpers/draw.h"
 #include "sim/bound.h"
 
 static double bound(const struct bats_bound_problem *p, bats_money budget)
@@ -104,28 +102,21 @@ static double spend(const struct machines *m, int *n, int i, double window,
     return best;
 }
 
-static uint32_t pick(gsl_rng *rng, uint32_t n)
-{
-    return (uint32_t)gsl_rng_uniform_int(rng, n);
-}
-
 /* A few machines of one to three types. */
-static struct machines make_machines(gsl_rng *rng,
-                                     struct bats_bound_problem *p,
+static struct machines make_machines(struct bats_bound_problem *p,
                                      struct bats_bound_type *types,
                                      bats_time startup)
 {
     struct machines m = {.n = 0};
     *p = (struct bats_bound_problem){.window = 1000, .types = types};
-    while (m.n < MACHINES && (p->n_types == 0 || pick(rng, 3) > 0)) {
+    while (m.n < MACHINES && (p->n_types == 0 || pick(3) > 0)) {
         struct bats_bound_type *t = &types[p->n_types++];
         *t = (struct bats_bound_type){
-            .machines = 1 + pick(rng, (uint32_t)(MACHINES - m.n)),
-            .slots = 1 + pick(rng, 2),
-            .speed = 0.25 * (1 + pick(rng, 12)),
-            .charge = pick(rng, 6),
-            .startup =
-                startup > 0 ? (bats_time)pick(rng, (uint32_t)startup) : 0};
+            .machines = 1 + pick((uint32_t)(MACHINES - m.n)),
+            .slots = 1 + pick(2),
+            .speed = 0.25 * (1 + pick(12)),
+            .charge = pick(6),
+            .startup = startup > 0 ? (bats_time)pick((uint32_t)startup) : 0};
         for (uint32_t i = 0; i < t->machines; i++)
             m.type[m.n++] = *t;
     }
@@ -135,17 +126,16 @@ static struct machines make_machines(gsl_rng *rng,
 /* With start-ups it is a bound still, if not the best one. */
 TEST(no_way_to_spend_the_budget_is_better)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int finite[2] = {0}, near = 0;
     for (unsigned long seed = 2; seed <= 6001; seed++) {
-        gsl_rng_set(rng, seed / 2);
+        draw_from(seed / 2);
         struct bats_bound_type types[MACHINES];
         struct bats_bound_problem p;
         bool starts_up = seed % 2;
-        struct machines m = make_machines(rng, &p, types, starts_up ? 900 : 0);
+        struct machines m = make_machines(&p, types, starts_up ? 900 : 0);
         int n[MACHINES];
-        int64_t budget = 1 + pick(rng, 30);
-        p.work = 1 + pick(rng, 6000);
+        int64_t budget = 1 + pick(30);
+        p.work = 1 + pick(6000);
         double best = spend(&m, n, 0, 1000, budget, p.work);
         double ours = bound(&p, budget);
         if (starts_up ? isinf(best) : best >= WINDOWS * 1000 - 1)
@@ -155,7 +145,6 @@ TEST(no_way_to_spend_the_budget_is_better)
             fail_msg("seed %lu: %g, not %g", seed, ours, best);
         near += starts_up && ours > 0.8 * best;
     }
-    gsl_rng_free(rng);
     assert_true(finite[0] > 1000 && finite[1] > 1000 && near > finite[1] / 2);
 }
 

@@ -9,9 +9,8 @@
  */
 #include <math.h>
 
-#include <gsl/gsl_rng.h>
-
 #include "helpers/directory.h"
+#include "helpers/draw.h"
 #include "sim/world.h"
 
 #define SCENARIOS 3000 /* a fifteenth of them with needs */
@@ -20,63 +19,52 @@
 
 static const char path[] = "scenario";
 
-static uint32_t pick(gsl_rng *rng, uint32_t n)
-{
-    return (uint32_t)gsl_rng_uniform_int(rng, n);
-}
-
-static bool chance(gsl_rng *rng, double p)
-{
-    return gsl_rng_uniform(rng) < p;
-}
-
 /* Many small values, few large ones. */
-static double skewed(gsl_rng *rng, double max)
+static double skewed(double max)
 {
     return max * pow(gsl_rng_uniform_pos(rng), 3);
 }
 
-static void write_runtime(FILE *out, gsl_rng *rng, double window)
+static void write_runtime(FILE *out, double window)
 {
     static const char *const kinds[] = {"constant", "normal", "lognormal",
                                         "levy", "uniform"};
-    uint32_t kind = pick(rng, 6);
-    double mean = 1 + skewed(rng, 3 * window);
+    uint32_t kind = pick(6);
+    double mean = 1 + skewed(3 * window);
     if (kind == 5)
         fprintf(out, "runtime = mixture\n");
     else if (kind == 0)
         fprintf(out, "runtime = constant %.6f\n", mean);
     else
         fprintf(out, "runtime = %s %.6f %.6f\n", kinds[kind], mean,
-                kind == 3 || kind == 4 ? mean * (1 + pick(rng, 5))
-                                       : mean * 2 * gsl_rng_uniform(rng));
+                kind == 3 || kind == 4 ? mean * (1 + pick(5))
+                                       : mean * 2 * uniform());
 }
 
 /* Jobs wait in a queue, and cost something. */
-static void write_cluster(FILE *out, gsl_rng *rng, uint32_t i, double window,
-                          bool is_job)
+static void write_cluster(FILE *out, uint32_t i, double window, bool is_job)
 {
     fprintf(out, "[cluster c%u]\nmachines = %u\nspeed = %.3f\nslots = %u\n", i,
-            1 + pick(rng, 8), 0.2 + skewed(rng, 5), 1 + pick(rng, 3));
-    if (chance(rng, 0.05))
+            1 + pick(8), 0.2 + skewed(5), 1 + pick(3));
+    if (chance(0.05))
         fprintf(out, "charge = %d\n", is_job);
-    else if (chance(rng, 0.5))
-        fprintf(out, "charge = %u\n", 1 + pick(rng, 12));
+    else if (chance(0.5))
+        fprintf(out, "charge = %u\n", 1 + pick(12));
     else
-        fprintf(out, "charge = %.6f\n", 0.001 + skewed(rng, 5));
-    if (chance(rng, 0.4))
-        fprintf(out, "startup = %.6f\n", skewed(rng, 1.5 * window));
-    if (chance(rng, 0.4))
-        fprintf(out, "noise = %.3f\n", 0.001 + skewed(rng, 1));
-    if (chance(rng, 0.5))
-        fprintf(out, "expected = %.6f\n", 1 + skewed(rng, 3 * window));
-    if (chance(rng, 0.3))
-        fprintf(out, "loss = %.6f\n", 1 + skewed(rng, 100 * window));
+        fprintf(out, "charge = %.6f\n", 0.001 + skewed(5));
+    if (chance(0.4))
+        fprintf(out, "startup = %.6f\n", skewed(1.5 * window));
+    if (chance(0.4))
+        fprintf(out, "noise = %.3f\n", 0.001 + skewed(1));
+    if (chance(0.5))
+        fprintf(out, "expected = %.6f\n", 1 + skewed(3 * window));
+    if (chance(0.3))
+        fprintf(out, "loss = %.6f\n", 1 + skewed(100 * window));
     if (is_job)
-        fprintf(out, "queue = %.6f\n", skewed(rng, 2 * window));
+        fprintf(out, "queue = %.6f\n", skewed(2 * window));
 }
 
-static void write_scenario(gsl_rng *rng, uint32_t number)
+static void write_scenario(uint32_t number)
 {
     static const char *const budgets[] = {
         "unlimited",     "rr",           "rr-20%",  "minimum",
@@ -86,41 +74,39 @@ static void write_scenario(gsl_rng *rng, uint32_t number)
         "dbc-cost", "dbc-time", "dbc-conservative-time", "dbc-cost-time"};
     FILE *out = fopen(path, "w");
     assert_non_null(out);
-    double window = 60 * (1 + skewed(rng, 120));
+    double window = 60 * (1 + skewed(120));
     bool is_job = number % 7 == 5; /* the others know no jobs */
-    const char *policy = policies[pick(rng, 4)];
+    const char *policy = policies[pick(4)];
     fprintf(out, "[run]\nwindow = %.6f\npolicy = rr, bats%s%s\nseeds = %u\n",
             window, is_job ? "" : ", ", is_job ? "" : policy, number);
     static const char *const billings[] = {"allocation", "window", "use"};
     fprintf(out, "billing = %s\n", is_job ? "job" : billings[number % 3]);
-    fprintf(out, "budget = %s, %.6f\n", budgets[pick(rng, 10)],
-            skewed(rng, 500));
+    fprintf(out, "budget = %s, %.6f\n", budgets[pick(10)], skewed(500));
     if (number % 4 < 2)
         fprintf(out, "deadline = %.6f\nminimize = %s\n",
-                1 + skewed(rng, 20 * window), number % 8 ? "cost" : "time");
-    if (chance(rng, 0.3))
-        fprintf(out, "monitor = %.6f\n",
-                1 + gsl_rng_uniform(rng) * 2 * window);
-    if (chance(rng, 0.3))
+                1 + skewed(20 * window), number % 8 ? "cost" : "time");
+    if (chance(0.3))
+        fprintf(out, "monitor = %.6f\n", 1 + uniform() * 2 * window);
+    if (chance(0.3))
         fprintf(out, "tail = random\n");
-    if (chance(rng, 0.4))
-        fprintf(out, "grace = %.6f\n", skewed(rng, 0.9 * window));
-    fprintf(out, "[bag]\ntasks = %u\n", 1 + (uint32_t)skewed(rng, 200));
-    write_runtime(out, rng, window);
-    for (uint32_t i = 0, n = 1 + pick(rng, 4); i < n; i++)
-        write_cluster(out, rng, i, window, is_job);
+    if (chance(0.4))
+        fprintf(out, "grace = %.6f\n", skewed(0.9 * window));
+    fprintf(out, "[bag]\ntasks = %u\n", 1 + (uint32_t)skewed(200));
+    write_runtime(out, window);
+    for (uint32_t i = 0, n = 1 + pick(4); i < n; i++)
+        write_cluster(out, i, window, is_job);
     assert_int_equal(fclose(out), 0);
 }
 
 /* ---- tasks with needs ---- */
 
 /* Tasks, some of which wait for an earlier one. */
-static void write_waiting(FILE *out, gsl_rng *rng, bool waits)
+static void write_waiting(FILE *out, bool waits)
 {
-    uint32_t n = 1 + pick(rng, 120);
+    uint32_t n = 1 + pick(120);
     if (!waits) {
         fprintf(out, "tasks = %u\nruntime = lognormal 600 %u\n", n,
-                1 + pick(rng, 900));
+                1 + pick(900));
         return;
     }
     FILE *bag = fopen("bag", "w");
@@ -128,18 +114,17 @@ static void write_waiting(FILE *out, gsl_rng *rng, bool waits)
     fprintf(bag, "#BATS task t0\n@sleep 60\n#BATS task last after t0\n"
                  "@sleep 60\n");
     for (uint32_t i = 1; i < n; i++)
-        if (chance(rng, 0.3))
-            fprintf(bag, "#BATS task t%u\n@sleep %u\n", i,
-                    1 + pick(rng, 1200));
+        if (chance(0.3))
+            fprintf(bag, "#BATS task t%u\n@sleep %u\n", i, 1 + pick(1200));
         else
-            fprintf(bag, "#BATS task t%u after t%u\n@sleep %u\n", i,
-                    pick(rng, i), 1 + pick(rng, 1200));
+            fprintf(bag, "#BATS task t%u after t%u\n@sleep %u\n", i, pick(i),
+                    1 + pick(1200));
     assert_int_equal(fclose(bag), 0);
     fprintf(out, "workflow = bag\n");
 }
 
 /* The first cluster has all that the tasks need, and loses no machine. */
-static void write_needs(gsl_rng *rng, uint32_t number)
+static void write_needs(uint32_t number)
 {
     FILE *out = fopen(path, "w");
     assert_non_null(out);
@@ -153,26 +138,24 @@ static void write_needs(gsl_rng *rng, uint32_t number)
             : waits ? "flow, miser, mw-dbs"
                     : "bats");
     fprintf(out, "[bag]\n");
-    write_waiting(out, rng, waits);
-    for (uint32_t i = 0, n = 1 + pick(rng, 4); i < n; i++) {
-        fprintf(out, "%s%u/%uG", i > 0 ? ", " : "needs = ", 1 + pick(rng, 8),
-                1 + pick(rng, 32));
-        if (chance(rng, 0.3))
-            fprintf(out, "/%u", 1 + pick(rng, 2));
-        fprintf(out, ":%u", 1 + pick(rng, 9));
+    write_waiting(out, waits);
+    for (uint32_t i = 0, n = 1 + pick(4); i < n; i++) {
+        fprintf(out, "%s%u/%uG", i > 0 ? ", " : "needs = ", 1 + pick(8),
+                1 + pick(32));
+        if (chance(0.3))
+            fprintf(out, "/%u", 1 + pick(2));
+        fprintf(out, ":%u", 1 + pick(9));
     }
     fprintf(out, "\n");
-    for (uint32_t i = 0, n = 1 + pick(rng, 3); i < n; i++) {
+    for (uint32_t i = 0, n = 1 + pick(3); i < n; i++) {
         fprintf(out,
                 "[cluster c%u]\nmachines = %u\nspeed = %.2f\nslots = %u\n"
                 "memory = %uG\n%scharge = %u\n",
-                i, 1 + pick(rng, 5), 0.5 + gsl_rng_uniform(rng),
-                i == 0 ? 8 + pick(rng, 5) : 1 + pick(rng, 8),
-                i == 0 ? 32 : 1 + pick(rng, 32),
-                i == 0 || chance(rng, 0.3) ? "gpus = 2\n" : "",
-                1 + pick(rng, 9));
-        if (i > 0 && chance(rng, 0.3))
-            fprintf(out, "loss = %u\n", 1 + pick(rng, 20000));
+                i, 1 + pick(5), 0.5 + uniform(),
+                i == 0 ? 8 + pick(5) : 1 + pick(8), i == 0 ? 32 : 1 + pick(32),
+                i == 0 || chance(0.3) ? "gpus = 2\n" : "", 1 + pick(9));
+        if (i > 0 && chance(0.3))
+            fprintf(out, "loss = %u\n", 1 + pick(20000));
     }
     assert_int_equal(fclose(out), 0);
 }
@@ -286,17 +269,14 @@ static void play(uint32_t number, struct totals *totals)
 }
 
 /* Plays n of them. */
-static struct totals play_all(uint32_t n,
-                              void (*write)(gsl_rng *rng, uint32_t number))
+static struct totals play_all(uint32_t n, void (*write)(uint32_t number))
 {
     struct totals t = {0};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (uint32_t i = 1; i <= n; i++) {
-        gsl_rng_set(rng, i);
-        write(rng, i);
+        draw_from(i);
+        write(i);
         play(i, &t);
     }
-    gsl_rng_free(rng);
     return t;
 }
 

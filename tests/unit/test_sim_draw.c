@@ -4,12 +4,10 @@
 #include <math.h>
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 
-#include "helpers/test.h"
+#include "helpers/draw.h"
 #include "sim/draw.h"
 #include "util/hash.h"
 
@@ -84,11 +82,9 @@ static const struct theory theories[] = {
 static double *sample(const struct bats_draw *draw, size_t n)
 {
     double *x = malloc(n * sizeof *x);
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_rng_set(rng, 12);
+    draw_from(12);
     for (size_t i = 0; i < n; i++)
         x[i] = (double)bats_draw_next(draw, rng) / (double)BATS_MINUTE;
-    gsl_rng_free(rng);
     gsl_sort(x, 1, n);
     return x;
 }

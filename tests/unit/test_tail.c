@@ -1,8 +1,7 @@
 /* The choice of a task to replicate, in cases calculated by hand; and the
  * histogram behind it. */
+#include "helpers/draw.h"
 #include "helpers/play_fixture.h"
-
-#include <gsl/gsl_rng.h>
 
 #include "bats/bag.h"
 #include "estimate/histogram.h"
@@ -12,20 +11,19 @@
 TEST(histogram_agrees_with_a_list)
 {
     struct bats_histogram h = {0};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    draw_from(0);
     static bats_time list[2000];
     double n, sum;
     bats_histogram_above(&h, 0, &n, &sum);
     assert_true(n == 0 && sum == 0);
     for (int i = 0; i < 2000; i++) {
-        list[i] = (bats_time)gsl_rng_uniform_int(rng, 4000000) *
-                  (i % 10 == 0 ? 1000 : 1);
+        list[i] = (bats_time)pick(4000000) * (i % 10 == 0 ? 1000 : 1);
         assert_true(bats_histogram_add(&h, list[i]));
         if (i % 7 != 0)
             continue;
         /* A class is 1/32 of its place wide: that much the limit may be off,
          * and the sum is that of whole numbers. */
-        double limit = (double)gsl_rng_uniform_int(rng, 4100000);
+        double limit = (double)pick(4100000);
         bats_histogram_above(&h, limit, &n, &sum);
         double least = 0, most = 0, low = 0, high = 0;
         for (int k = 0; k <= i; k++) {
@@ -39,7 +37,6 @@ TEST(histogram_agrees_with_a_list)
         assert_true(low <= sum && sum <= high);
     }
     bats_histogram_release(&h);
-    gsl_rng_free(rng);
 }
 
 TEST(histogram_tells_longer_from_equal)

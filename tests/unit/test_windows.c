@@ -1,10 +1,9 @@
 /* The plan of machine-windows, against all selections of small instances. */
-#include <gsl/gsl_rng.h>
 #include <math.h>
 
 #include "bats/cluster.h"
 #include "bats/windows.h"
-#include "helpers/test.h"
+#include "helpers/draw.h"
 
 #define TYPES 2
 #define HELD 3
@@ -88,44 +87,40 @@ static double least(const struct instance *in, double end, bool any)
     }
 }
 
-static void draw(struct instance *in, gsl_rng *rng)
+static void draw(struct instance *in)
 {
     memset(in, 0, sizeof *in);
     for (uint32_t i = 0; i < TYPES; i++)
-        in->types[i] = (struct bats_windows_type){
-            .rate = 0.5 + 3 * gsl_rng_uniform(rng),
-            .slots = 1 + (double)gsl_rng_uniform_int(rng, 2),
-            .charge = (double)gsl_rng_uniform_int(rng, 6),
-            .loss = 0.3 * gsl_rng_uniform(rng),
-            .parked = (uint32_t)gsl_rng_uniform_int(rng, PARKED + 1)};
-    in->problem = (struct bats_windows_problem){
-        .types = in->types,
-        .n_types = TYPES,
-        .machines = in->machines,
-        .n_machines = (uint32_t)gsl_rng_uniform_int(rng, HELD + 1),
-        .slots = in->slots};
+        in->types[i] = (struct bats_windows_type){.rate = 0.5 + 3 * uniform(),
+                                                  .slots = 1 + pick(2),
+                                                  .charge = pick(6),
+                                                  .loss = 0.3 * uniform(),
+                                                  .parked = pick(PARKED + 1)};
+    in->problem = (struct bats_windows_problem){.types = in->types,
+                                                .n_types = TYPES,
+                                                .machines = in->machines,
+                                                .n_machines = pick(HELD + 1),
+                                                .slots = in->slots};
     for (uint32_t i = 0; i < in->problem.n_machines; i++) {
         struct bats_windows_machine *m = &in->machines[i];
         double longest = 0;
-        *m = (struct bats_windows_machine){
-            .type = (uint32_t)gsl_rng_uniform_int(rng, TYPES),
-            .first_slot = 2 * i,
-            .n_slots = 1 + (uint32_t)gsl_rng_uniform_int(rng, 2),
-            .paid = gsl_rng_uniform(rng),
-            .leaves = gsl_rng_uniform_int(rng, 6) == 0};
+        *m = (struct bats_windows_machine){.type = pick(TYPES),
+                                           .first_slot = 2 * i,
+                                           .n_slots = 1 + pick(2),
+                                           .paid = uniform(),
+                                           .leaves = pick(6) == 0};
         for (uint32_t k = 0; k < m->n_slots; k++) {
             struct bats_windows_slot *sl = &in->slots[2 * i + k];
             /* A step of windows ends where all that runs has ended. */
-            if (k == 0 && gsl_rng_uniform_int(rng, 3) > 0)
-                *sl = (struct bats_windows_slot){2 * gsl_rng_uniform(rng),
-                                                 gsl_rng_uniform(rng)};
+            if (k == 0 && pick(3) > 0)
+                *sl = (struct bats_windows_slot){2 * uniform(), uniform()};
             in->problem.demand += sl->size;
             longest = fmax(longest, sl->rest);
         }
         m->overrun = fmax(ceil(longest - m->paid), 0);
     }
-    in->problem.demand += (double)gsl_rng_uniform_int(rng, 12);
-    in->budget = (double)gsl_rng_uniform_int(rng, 30);
+    in->problem.demand += pick(12);
+    in->budget = pick(30);
 }
 
 /* The soonest end of any selection, or INFINITY: of `step`s. */
@@ -142,7 +137,6 @@ static double soonest(const struct instance *in, double step)
  * to be bought whole. */
 TEST(no_selection_of_windows_is_much_better)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     uint32_t in_time = 0, cheap = 0;
     double ours = 0, all = 0;
     for (unsigned long seed = 1; seed <= 2000; seed++) {
@@ -150,8 +144,8 @@ TEST(no_selection_of_windows_is_much_better)
         uint32_t buys[TYPES];
         int64_t keeps[HELD];
         struct bats_windows_plan plan = {.buys = buys, .keeps = keeps};
-        gsl_rng_set(rng, seed);
-        draw(&in, rng);
+        draw_from(seed);
+        draw(&in);
         double best = seed <= 500 ? soonest(&in, 0.05) : INFINITY;
         bats_windows_plan(&in.problem, in.budget, 0, &plan);
         assert_true(plan.cost <= in.budget);
@@ -177,7 +171,6 @@ TEST(no_selection_of_windows_is_much_better)
     }
     assert_true(in_time > 250 && cheap > 400);
     assert_true(ours < 1.2 * all);
-    gsl_rng_free(rng);
 }
 
 /* A parked machine that waits in a queue loses the time until it begins, since

@@ -29,20 +29,20 @@ static void stretch(struct world *w, bats_time scale)
 static void add_tariff(struct world *w, struct bats_cluster *c)
 {
     struct bats_tariff *t = &c->tariff;
-    bool is_block = chance(w, 0.3);
+    bool is_block = chance(0.3);
     t->per = w->o.window;
-    t->n_steps = is_block ? 1 : 1 + pick(w, BATS_TARIFF_STEPS);
+    t->n_steps = is_block ? 1 : 1 + pick(BATS_TARIFF_STEPS);
     for (uint32_t i = 0; i < t->n_steps; i++)
         t->step[i] = (struct bats_tariff_step){
-            i == 0 ? 0 : t->step[i - 1].from + 1 + pick(w, 30000000),
-            i == 0 ? c->charge : pick(w, 5000000)};
+            i == 0 ? 0 : t->step[i - 1].from + 1 + pick(30000000),
+            i == 0 ? c->charge : pick(5000000)};
     if (is_block) {
-        t->shortest = BATS_SECOND * (1 + pick(w, 20));
-        t->longest = t->shortest * (1 + pick(w, 4));
-        t->charge_longest = t->step[0].charge + pick(w, 1000000);
+        t->shortest = BATS_SECOND * (1 + pick(20));
+        t->longest = t->shortest * (1 + pick(4));
+        t->charge_longest = t->step[0].charge + pick(1000000);
     }
-    if (chance(w, 0.4))
-        t->free = pick(w, 60000000);
+    if (chance(0.4))
+        t->free = pick(60000000);
 }
 
 /* The run is in a job of its own, and machines may be jobs. */
@@ -50,33 +50,33 @@ static void add_jobs(struct world *w)
 {
     struct bats_billing *b = &w->o.billing;
     bool is_job = b->model == BATS_BILLING_JOB;
-    if (!is_job || chance(w, 0.4))
-        b->rate = pick(w, 2000000000);
-    if (b->rate > 0 && chance(w, 0.3))
-        b->leaving = pick(w, 5000000);
-    if (b->rate > 0 && chance(w, 0.3))
-        b->least = pick(w, 20000000);
-    if (chance(w, 0.2))
-        b->before = pick(w, 2000000) - w->o.earlier.charged / 2;
+    if (!is_job || chance(0.4))
+        b->rate = pick(2000000000);
+    if (b->rate > 0 && chance(0.3))
+        b->leaving = pick(5000000);
+    if (b->rate > 0 && chance(0.3))
+        b->least = pick(20000000);
+    if (chance(0.2))
+        b->before = pick(2000000) - w->o.earlier.charged / 2;
     if (!is_job)
         return;
-    if (chance(w, 0.3))
-        b->overrun = pick(w, 5000000);
-    if (chance(w, 0.4))
-        b->jobs = 1 + pick(w, 4);
-    if (chance(w, 0.5))
-        b->step = 1 + w->o.window / (1 + pick(w, 6));
-    if (chance(w, 0.3))
-        b->longest = w->o.window * (1 + pick(w, 3));
+    if (chance(0.3))
+        b->overrun = pick(5000000);
+    if (chance(0.4))
+        b->jobs = 1 + pick(4);
+    if (chance(0.5))
+        b->step = 1 + w->o.window / (1 + pick(6));
+    if (chance(0.3))
+        b->longest = w->o.window * (1 + pick(3));
     uint32_t n[4] = {0};
     for (uint32_t i = 0; i < w->o.n_machines; i++) {
         uint32_t cluster = w->machines[i].cluster;
         w->overbilled = b->before > 0;
         w->joined[i] = true; /* it can be asked for */
-        if (chance(w, 0.2) && n[cluster]++ < w->clusters[cluster].max)
-            w->asked[i] = 1 + pick(w, 40000000);
+        if (chance(0.2) && n[cluster]++ < w->clusters[cluster].max)
+            w->asked[i] = 1 + pick(40000000);
     }
-    if (chance(w, 0.3))
+    if (chance(0.3))
         w->o.earlier.asked = w->asked;
 }
 
@@ -91,7 +91,7 @@ static void bill(struct world *w, unsigned long seed)
     o->billing.model = w->kind == KIND_SECOND       ? BATS_BILLING_SECOND
                        : w->kind == KIND_JOB        ? BATS_BILLING_JOB
                        : w->kind == KIND_ALLOCATION ? BATS_BILLING_ALLOCATION
-                       : chance(w, 0.5)             ? BATS_BILLING_USE
+                       : chance(0.5)                ? BATS_BILLING_USE
                                                     : BATS_BILLING_WINDOW;
     if (!is_billed(w, BATS_BILLING_WINDOW))
         o->sampling.on = w->sampling = false;
@@ -103,13 +103,13 @@ static void bill(struct world *w, unsigned long seed)
     for (uint32_t i = 0; i < o->n_clusters; i++) {
         struct bats_cluster *c = &w->clusters[i];
         c->lost_is_free &= is_billed(w, BATS_BILLING_USE);
-        c->reclaimable = chance(w, 0.5);
-        c->notice = chance(w, 0.5) ? pick(w, 5000000) : 0;
+        c->reclaimable = chance(0.5);
+        c->notice = chance(0.5) ? pick(5000000) : 0;
         if (c->reclaimable)
-            c->lifetime = (struct bats_lifetime){
-                .survival = BATS_SURVIVAL_EXPONENTIAL,
-                .a = 1 + pick(w, 100000000),
-                .share = 1 - 0.5 * gsl_rng_uniform(w->rng)};
+            c->lifetime =
+                (struct bats_lifetime){.survival = BATS_SURVIVAL_EXPONENTIAL,
+                                       .a = 1 + pick(100000000),
+                                       .share = 1 - 0.5 * uniform()};
         if (w->kind == KIND_SECOND)
             add_tariff(w, c);
     }

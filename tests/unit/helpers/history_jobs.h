@@ -71,12 +71,12 @@ static void send_bill(struct world *w, uint32_t m)
                                                             : w->length[m]) +
                              w->o.billing.overrun);
     bats_money amount =
-        chance(w, 0.2) ? 0
-        : chance(w, 0.2)
+        chance(0.2) ? 0
+        : chance(0.2)
             ? price
-            : (bats_money)(gsl_rng_uniform(w->rng) * (double)price);
-    if (chance(w, 0.02)) {
-        amount = price + 1 + pick(w, 1000000);
+            : (bats_money)(uniform() * (double)price);
+    if (chance(0.02)) {
+        amount = price + 1 + pick(1000000);
         w->overbilled = true;
     }
     empty(w, m);
@@ -94,13 +94,13 @@ static void no_such_job(struct world *w, uint32_t m)
     static const enum bats_event_type types[] = {
         BATS_EVENT_JOINED, BATS_EVENT_ENDS, BATS_EVENT_BILLED,
         BATS_EVENT_RETIRED};
-    struct bats_event ev = {.type = types[pick(w, 4)], .machine = m};
+    struct bats_event ev = {.type = types[pick(4)], .machine = m};
     assert_int_equal(tell(w, ev), BATS_ESTATE);
 }
 
 static void waiting_job(struct world *w, uint32_t m)
 {
-    if (chance(w, 0.9)) {
+    if (chance(0.9)) {
         w->job[m] = JOB_BEGUN;
         w->held[m] = true;
         w->acquired[m] = w->now;
@@ -113,7 +113,7 @@ static void waiting_job(struct world *w, uint32_t m)
 /* What the batch system says of a machine; false: nothing. */
 static bool job_happens(struct world *w, uint32_t m)
 {
-    double dice = gsl_rng_uniform(w->rng);
+    double dice = uniform();
     if (dice > 0.08)
         return false;
     if (dice < 0.001 && !w->closed[m]) {
@@ -125,14 +125,14 @@ static bool job_happens(struct world *w, uint32_t m)
         assert_int_equal(
             tell(w, (struct bats_event){.type = BATS_EVENT_BILLED,
                                         .machine = BATS_NO_MACHINE,
-                                        .amount = pick(w, 100000)}),
+                                        .amount = pick(100000)}),
             0);
     } else if (w->job[m] == NO_JOB && dice < 0.005) {
         no_such_job(w, m);
     } else if (w->job[m] == JOB_ASKED) {
         waiting_job(w, m);
     } else if (w->job[m] == JOB_BEGUN && dice < 0.01) {
-        say(w, BATS_EVENT_ENDS, m, pick(w, 4000) * w->scale);
+        say(w, BATS_EVENT_ENDS, m, pick(4000) * w->scale);
     } else if (w->job[m] == JOB_BEGUN && dice < 0.013) {
         say(w, BATS_EVENT_RETIRED, m, 0);
     } else if (w->job[m] == JOB_ENDED ||

@@ -7,14 +7,12 @@
 #ifndef BATS_HISTORY_WORLD_H
 #define BATS_HISTORY_WORLD_H
 
-#include <gsl/gsl_rng.h>
-
 #include "bats/bag.h"
 #include "bats/policy.h"
 #include "bats/sample.h"
 #include "bats/sched.h"
 #include "bats/status.h"
-#include "test.h"
+#include "draw.h"
 
 #define PURSES 4
 #define MACHINES 12
@@ -70,7 +68,6 @@ struct totals {
 enum job { NO_JOB, JOB_ASKED, JOB_BEGUN, JOB_ENDED };
 
 struct world {
-    gsl_rng *rng;
     struct totals *all;
     enum kind kind;
     bats_time scale; /* of all times: tariffs count by the second */
@@ -125,16 +122,6 @@ struct world {
 static bool is_billed(const struct world *w, enum bats_billing_model model)
 {
     return w->o.billing.model == model;
-}
-
-static uint32_t pick(struct world *w, uint32_t n)
-{
-    return (uint32_t)gsl_rng_uniform_int(w->rng, n);
-}
-
-static bool chance(struct world *w, double p)
-{
-    return gsl_rng_uniform(w->rng) < p;
 }
 
 #endif
