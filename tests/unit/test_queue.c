@@ -2,9 +2,8 @@
  * scripts here, which print what Slurm 22.05 prints; the test writes what they
  * are to say. */
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "helpers/test.h"
+#include "helpers/directory.h"
 #include "site/queue.h"
 #include "site/slurm.h"
 #include "util/now.h"
@@ -16,7 +15,6 @@ extern const struct bats_batch_system bats_slurm;
 #define SECONDS INT64_C(1000000)
 
 static struct bed {
-    char dir[64];
     struct bats_job_request requests[PLACES];
     struct bats_queue *queue;
     int64_t now_us;
@@ -26,59 +24,48 @@ static struct bed {
 
 /* ---- a Slurm of scripts ---- */
 
-static void write_file(const char *name, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void write_file(const char *name, const char *format, ...)
+/* The command is this script, which counts its calls. */
+static void script(const char *name, const char *lines)
 {
-    char path[128];
-    va_list args;
-    snprintf(path, sizeof path, "%s/%s", b->dir, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    va_start(args, format);
-    vfprintf(f, format, args);
-    va_end(args);
-    assert_int_equal(fclose(f), 0);
-    chmod(path, 0755);
+    char text[4096];
+    snprintf(text, sizeof text, "#!/bin/sh\necho >>%s.calls\n%s\n", name,
+             lines);
+    write_text(name, text);
+    chmod(name, 0755);
 }
 
 /* How often the command was called. */
 static int calls(const char *name)
 {
-    char path[128], line[1024];
-    int n = 0;
-    snprintf(path, sizeof path, "%s/%s.calls", b->dir, name);
-    FILE *f = fopen(path, "r");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        n++;
-    if (f != NULL)
-        fclose(f);
-    return n;
+    char path[32];
+    struct stat st = {.st_size = 0};
+    snprintf(path, sizeof path, "%s.calls", name);
+    stat(path, &st);
+    return (int)st.st_size;
 }
 
 /* The command prints this, and exits with `code`. */
 static void says(const char *name, int code, const char *text)
 {
-    write_file(name,
-               "#!/bin/sh\necho \"$*\" >>%s/%s.calls\ncat <<'END'\n%s\nEND\n"
-               "test %d = 0 || echo 'it does not work' >&2\nexit %d\n",
-               b->dir, name, text, code, code);
+    char lines[4000];
+    snprintf(lines, sizeof lines,
+             "cat <<'END'\n%s\nEND\n"
+             "test %d = 0 || echo 'it does not work' >&2\nexit %d",
+             text, code, code);
+    script(name, lines);
 }
 
 static int tear_down(void **state)
 {
-    char command[128];
     bats_queue_destroy(b->queue);
-    snprintf(command, sizeof command, "rm -rf '%s'", b->dir);
-    *b = (struct bed){.now_us = 0};
-    return system(command);
+    b->queue = NULL;
+    return leave_directory(state);
 }
 
 /* So many jobs alike may be submitted together. */
 static void set_up(bool accounts, uint32_t together)
 {
-    char path[4096];
+    char path[64];
     struct bats_queue_options o = {
         .system = &bats_slurm,
         .rules = {.accounts = accounts, .together = together, .keeps_s = 300},
@@ -87,10 +74,10 @@ static void set_up(bool accounts, uint32_t together)
         .tag = "1",
         .n = PLACES,
         .interval_us = 10 * SECONDS};
-    assert_int_equal(tear_down(NULL), 0);
-    *b = (struct bed){.dir = "/tmp/test_queue.XXXXXX"};
-    assert_non_null(mkdtemp(b->dir));
-    snprintf(path, sizeof path, "%s:/usr/bin:/bin", b->dir);
+    tear_down(NULL);
+    *b = (struct bed){.now_us = 0};
+    assert_int_equal(enter_directory(NULL), 0);
+    snprintf(path, sizeof path, "%s:/usr/bin:/bin", directory);
     setenv("PATH", path, 1);
     for (int i = 0; i < PLACES; i++)
         b->requests[i] = (struct bats_job_request){.mark = "end",
@@ -222,6 +209,25 @@ static void called(const char *words)
     assert_in_range(calls(name), least, n == 3 ? most : least);
 }
 
+/* So many sentences were heard, the last of which has these words. */
+static void heard(const char *words)
+{
+    int least, most, at;
+    assert_int_equal(sscanf(words, "%d-%d %n", &least, &most, &at), 2);
+    assert_in_range(b->n[BATS_QUEUE_SAYS], least, most);
+    assert_non_null(strstr(b->says, words + at));
+}
+
+/* So many jobs wait, for this reason. */
+static void waits(const char *words)
+{
+    char text[128];
+    struct bats_queue_waiting waiting;
+    bats_queue_waiting(b->queue, &waiting);
+    snprintf(text, sizeof text, "%u %s", waiting.n, waiting.reason);
+    assert_string_equal(text, words);
+}
+
 /* One step, such as "submit 1", or a command and what it prints from now on:
  * "sbatch 17", "squeue fails", "sacct" (nothing). */
 static void take(const char *step)
@@ -231,7 +237,8 @@ static void take(const char *step)
         void (*do_it)(const char *rest);
     } verbs[] = {{"submit", submit}, {"cancel", cancel}, {"pass", pass},
                  {"list", list},     {"news", news},     {"find", find},
-                 {"count", count},   {"called", called}, {"await", await}};
+                 {"count", count},   {"called", called}, {"await", await},
+                 {"heard", heard},   {"waits", waits}};
     char verb[16] = "";
     int n = 0;
     sscanf(step, " %15s %n", verb, &n);
@@ -369,7 +376,32 @@ static const struct {
      "submit 0; pass 1; list 17 1.0.1.end 900 RUNNING None 1000 1060 3600;"
      "pass 10; list 17 2.0.1.end 2000 RUNNING None 2000 2060 3600;"
      "pass 30; news submitted 0 17, runs 0 17 1000-1060 at 3600, "
-     "ended 0 17 forgotten, billed 0 17 60000000; called scancel 0"}};
+     "ended 0 17 forgotten, billed 0 17 60000000; called scancel 0"},
+    {"all jobs are listed at once and not too often", true, 0,
+     "pass 100; called squeue 0;"
+     "list 17 1.0.1.end 900 PENDING Priority N/A N/A 16;"
+     "submit 0; pass 100; called squeue 10-11; waits 1 Priority"},
+    {"submissions that fail are tried again ever less often", true, 0,
+     "sbatch fails; submit 0; pass 1000; called sbatch 8-30; news ;"
+     "heard 1-1 it does not work; sbatch 18; pass 100;"
+     "news submitted 0 18, ended 0 18, billed 0 18 0"},
+    /* 10 s and 1, 2, 4, ... 60 s: some 20 in 1,000 s, instead of 100. */
+    {"lists that fail become ever rarer", true, 0,
+     "squeue fails; submit 0; pass 1000; called squeue 15-25; heard 1-1 ;"
+     "list 17 1.0.1.end 900 PENDING Priority N/A N/A 16;"
+     "pass 200; called squeue 25-46"},
+    /* As Slurm 22.05 shows a job that ended while slurmdbd was away: the time
+     * goes on. It is said that the run waits, after 30, 60, 120 and 240 s. And
+     * as slurmdbd shows an element when the array's first job has failed. */
+    {"a bill without an end is not final", true, 0,
+     "submit 0; pass 1; list 17 1.0.1.end 900 COMPLETED None 1000 1009 16;"
+     "sacct 17|COMPLETED|900|Unknown|66|billing=16,cpu=2|bats-test;"
+     "pass 25; news submitted 0 17, ended 0 17; heard 0-0 ;"
+     "pass 300; news ; heard 3-5 does not yet know the end of 1 job,;"
+     "sacct 17|NODE_FAIL|900|998|0|billing=16,cpu=2|bats-test;"
+     "pass 10; news ;"
+     "sacct 17|COMPLETED|900|1009|9|billing=16,cpu=2|bats-test;"
+     "pass 10; news billed 0 17 40000"}};
 
 TEST(jobs_are_submitted_followed_and_billed)
 {
@@ -408,79 +440,22 @@ TEST(a_job_is_as_old_as_its_submission_until_its_start_is_known)
 TEST(if_jobs_alike_are_refused_half_of_them_are_tried)
 {
     set_up(true, 500);
-    write_file("sbatch",
-               "#!/bin/sh\necho \"$*\" >>%s/sbatch.calls\n"
-               "case $* in *--array=0-3*) exit 1 ;; esac\necho 17\n",
-               b->dir);
+    script("sbatch", "case $* in *--array=0-3*) exit 1 ;; esac; echo 17");
     steps("submit 0 1 2 3; pass 30; called sbatch 3");
     assert_int_equal(b->n[BATS_QUEUE_SUBMITTED], 4);
-}
-
-TEST(all_jobs_are_listed_at_once_and_not_too_often)
-{
-    set_up(true, 0);
-    steps("pass 100; called squeue 0;"
-          "list 17 1.0.1.end 900 PENDING Priority N/A N/A 16;"
-          "submit 0; pass 100; called squeue 10-11");
-    struct bats_queue_waiting waiting;
-    bats_queue_waiting(b->queue, &waiting);
-    assert_int_equal(waiting.n, 1);
-    assert_string_equal(waiting.reason, "Priority");
-}
-
-TEST(submissions_that_fail_are_tried_again_ever_less_often)
-{
-    set_up(true, 0);
-    steps("sbatch fails; submit 0; pass 1000; called sbatch 8-30; news ");
-    assert_int_equal(b->n[BATS_QUEUE_SAYS], 1);
-    assert_non_null(strstr(b->says, "it does not work"));
-    steps("sbatch 18; pass 100;"
-          "news submitted 0 18, ended 0 18, billed 0 18 0");
-}
-
-/* 10 s and 1, 2, 4, ... 60 s: some 20 in 1,000 s, instead of 100. */
-TEST(lists_that_fail_become_ever_rarer)
-{
-    set_up(true, 0);
-    steps("squeue fails; submit 0; pass 1000; called squeue 15-25");
-    assert_int_equal(b->n[BATS_QUEUE_SAYS], 1);
-    steps("list 17 1.0.1.end 900 PENDING Priority N/A N/A 16;"
-          "pass 200; called squeue 25-46");
 }
 
 /* sbatch fails, but the list shows that the job is there. */
 TEST(a_job_without_an_answer_is_found_by_its_mark)
 {
     set_up(true, 0);
-    write_file(
-        "sbatch",
-        "#!/bin/sh\nfor w; do case $w in --comment=*)\n"
-        "printf '%%-32s%%-48s%%-20s%%-40s%%-24s%%-24s%%-64s%%-24s%%-160s\\n' "
-        "21 ${w#*=} PENDING None N/A N/A slow 900 billing=16 >%s/list ;;\n"
-        "esac; done\nexit 1\n",
-        b->dir);
-    write_file("squeue", "#!/bin/sh\ncat %s/list\n", b->dir);
+    script("sbatch",
+           "for w; do case $w in --comment=*)\n"
+           "printf '%-32s%-48s%-20s%-40s%-24s%-24s%-64s%-24s%-160s\\n' "
+           "21 ${w#*=} PENDING None N/A N/A slow 900 billing=16 >list ;;\n"
+           "esac; done\nexit 1");
+    script("squeue", "cat list");
     steps("submit 1; pass 60; news submitted 1 21");
-}
-
-/* As Slurm 22.05 shows a job that ended while slurmdbd was away: the time goes
- * on. It is said that the run waits, after 30, 60, 120 and 240 s. */
-TEST(a_bill_without_an_end_is_not_final)
-{
-    set_up(true, 0);
-    steps("submit 0; pass 1;"
-          "list 17 1.0.1.end 900 COMPLETED None 1000 1009 16;"
-          "sacct 17|COMPLETED|900|Unknown|66|billing=16,cpu=2|bats-test;"
-          "pass 25; news submitted 0 17, ended 0 17");
-    assert_int_equal(b->n[BATS_QUEUE_SAYS], 0);
-    steps("pass 300; news ");
-    assert_in_range(b->n[BATS_QUEUE_SAYS], 3, 5);
-    assert_non_null(strstr(b->says, "does not yet know the end of 1 job,"));
-    /* So slurmdbd shows an element when the array's first job has failed. */
-    steps("sacct 17|NODE_FAIL|900|998|0|billing=16,cpu=2|bats-test;"
-          "pass 10; news ;"
-          "sacct 17|COMPLETED|900|1009|9|billing=16,cpu=2|bats-test;"
-          "pass 10; news billed 0 17 40000");
 }
 
 /* Bills of an earlier session: number, name and time of submission count. */
@@ -528,7 +503,7 @@ TEST(a_batch_system_that_is_away_is_told_from_none)
     struct bats_job_rules rules;
     set_up(true, 0);
     char *path = strdup(getenv("PATH"));
-    setenv("PATH", b->dir, 1); /* without scontrol */
+    setenv("PATH", directory, 1); /* without scontrol */
     assert_int_equal(bats_job_system_find(NULL, &system, &rules, &err),
                      BATS_EINPUT);
     setenv("PATH", path, 1);
@@ -549,46 +524,49 @@ TEST(a_batch_system_that_is_away_is_told_from_none)
 static void asks_for(const char *max, const char *of_partition,
                      const char *of_qos)
 {
-    write_file("scontrol",
-               "#!/bin/sh\ncase \"$*\" in *partition*)\n"
-               "echo 'PartitionName=fast QoS=%s GraceTime=10 MaxTime=%s "
-               "PreemptMode=REQUEUE' ;;\n"
-               "*qos=part*) echo 'QOS=part(3) MaxWallPJ=4 MinTRESPJ=' ;;\n"
-               "*qos=hasty*) echo 'QOS=hasty(2) "
-               "GrpTRESMins=cpu=N(0),billing=100(40) MaxWallPJ=%s "
-               "MaxTRESPJ=' ;;\n"
-               "*accounts=brief*)\n"
-               "echo 'ClusterName=c Account=brief UserName= Partition= "
-               "ParentAccount= GrpTRESMins=billing=900(0) MaxWallPJ=9 X='\n"
-               "echo 'ClusterName=c Account=brief UserName=bert(1001) "
-               "Partition= MaxWallPJ=1 X='\n"
-               "echo 'ClusterName=c Account=brief UserName=anna(1000) "
-               "Partition= GrpTRESMins=billing=N(0) MaxWallPJ=2 X=' ;;\n"
-               "esac\n",
-               of_partition, max, of_qos);
+    char lines[2000];
+    snprintf(lines, sizeof lines,
+             "case \"$*\" in *partition*)\n"
+             "echo 'PartitionName=fast QoS=%s GraceTime=10 MaxTime=%s "
+             "PreemptMode=REQUEUE' ;;\n"
+             "*qos=part*) echo 'QOS=part(3) MaxWallPJ=4 MinTRESPJ=' ;;\n"
+             "*qos=hasty*) echo 'QOS=hasty(2) "
+             "GrpTRESMins=cpu=N(0),billing=100(40) MaxWallPJ=%s "
+             "MaxTRESPJ=' ;;\n"
+             "*accounts=brief*)\n"
+             "echo 'ClusterName=c Account=brief UserName= Partition= "
+             "ParentAccount= GrpTRESMins=billing=900(0) MaxWallPJ=9 X='\n"
+             "echo 'ClusterName=c Account=brief UserName=bert(1001) "
+             "Partition= MaxWallPJ=1 X='\n"
+             "echo 'ClusterName=c Account=brief UserName=anna(1000) "
+             "Partition= GrpTRESMins=billing=N(0) MaxWallPJ=2 X=' ;;\n"
+             "esac",
+             of_partition, max, of_qos);
+    script("scontrol", lines);
 }
 
 TEST(no_job_asks_for_more_time_than_a_limit_allows)
 {
+    static const struct {
+        const char *max, *of_partition, *of_qos, *job;
+        int64_t limit_s;
+    } rows[] = {{"00:01:00", "N/A", "3", JOB("3", "hasty"), 60},
+                {"1-00:00:00", "N/A", "3", JOB("3", "hasty"), 180},
+                {"1-00:00:00", "N/A", "3", JOB("3", "(null)"), 120},
+                {"UNLIMITED", "N/A", "", JOB("3", "hasty"), 120},
+                {"UNLIMITED", "N/A", "",
+                 "JobId=1 Partition=fast NumNodes=1 NumCPUs=1", 0},
+                {"UNLIMITED", "part", "9", JOB("3", "hasty"), 240}};
+    struct bats_job_partition p;
     set_up(true, 0);
     says("sinfo", 0, "1");
-    asks_for("00:01:00", "N/A", "3");
-    assert_int_equal(bats_slurm_partition(JOB("3", "hasty")).limit_s, 60);
-    asks_for("1-00:00:00", "N/A", "3");
-    assert_int_equal(bats_slurm_partition(JOB("3", "hasty")).limit_s, 180);
-    assert_int_equal(bats_slurm_partition(JOB("3", "(null)")).limit_s, 120);
-    asks_for("UNLIMITED", "N/A", "");
-    assert_int_equal(bats_slurm_partition(JOB("3", "hasty")).limit_s, 120);
-    asks_for("UNLIMITED", "part", "9");
-    struct bats_job_partition p = bats_slurm_partition(JOB("3", "hasty"));
-    assert_int_equal(p.limit_s, 240);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        asks_for(rows[i].max, rows[i].of_partition, rows[i].of_qos);
+        p = bats_slurm_partition(rows[i].job);
+        assert_int_equal(p.limit_s, rows[i].limit_s);
+    }
     assert_int_equal(p.notice_s, 10);
     assert_string_equal(p.quality, "hasty");
-    asks_for("UNLIMITED", "N/A", "");
-    assert_int_equal(
-        bats_slurm_partition("JobId=1 Partition=fast NumNodes=1 NumCPUs=1")
-            .limit_s,
-        0);
 }
 
 /* 3 CPUs of cores with two threads are billed as 4. */
@@ -652,28 +630,23 @@ TEST(what_nodes_have_is_read_from_sinfo_and_from_the_words_of_sbatch)
                          "8|900|gpu:a100,gpu=2,gpus:3,shard:2\n",
                          kinds, 4),
                      4);
-    assert_int_equal(kinds[0].cores, 64);
-    assert_int_equal(kinds[0].gpus, 0);
-    assert_int_equal(kinds[0].memory_kib, 1000 * 1024);
-    assert_int_equal(kinds[1].gpus, 6);
-    assert_int_equal(kinds[2].gpus, 1);
-    assert_int_equal(kinds[3].gpus, 3);
-
-    const char *words[] = {"--qos=low", "--mem", "3G", "--gres=gpu:x:2", NULL};
+    assert_numbers("64 0 1024000 6 1 3", kinds[0].cores, kinds[0].gpus,
+                   kinds[0].memory_kib, kinds[1].gpus, kinds[2].gpus,
+                   kinds[3].gpus);
+    static const struct {
+        const char *words[5];
+        int64_t memory_kib;
+        uint32_t gpus;
+    } asked[] = {{{"--qos=low", "--mem", "3G", "--gres=gpu:x:2"}, 3 << 20, 2},
+                 {{"--mem-per-cpu=1", "--gpus-per-node=a100:3"}, 3 << 20, 3},
+                 {{"--mem=500"}, 500 * 1024, 3},
+                 {{"--mem=4g"}, 4 << 20, 3}};
     struct bats_stock node = {.memory_kib = 7, .gpus = 7};
-    bats_slurm_jobs.requests(words, &node);
-    assert_int_equal(node.memory_kib, 3 << 20);
-    assert_int_equal(node.gpus, 2);
-    const char *others[] = {"--mem-per-cpu=1", "--gpus-per-node=a100:3", NULL};
-    bats_slurm_jobs.requests(others, &node);
-    assert_int_equal(node.memory_kib, 3 << 20);
-    assert_int_equal(node.gpus, 3);
-    const char *small[] = {"--mem=500", NULL};
-    bats_slurm_jobs.requests(small, &node);
-    assert_int_equal(node.memory_kib, 500 * 1024);
-    const char *lower[] = {"--mem=4g", NULL};
-    bats_slurm_jobs.requests(lower, &node);
-    assert_int_equal(node.memory_kib, 4 << 20);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        bats_slurm_jobs.requests(asked[i].words, &node);
+        assert_int_equal(node.memory_kib, asked[i].memory_kib);
+        assert_int_equal(node.gpus, asked[i].gpus);
+    }
 }
 
 TEST(what_the_site_adds_to_a_limit_is_known)

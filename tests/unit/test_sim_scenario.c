@@ -34,29 +34,6 @@ static void refuse(const char *text, const char *where)
     assert_null(scenario);
 }
 
-/* A line of [run], which is line 2. */
-static void refuse_run(const char *line, const char *where)
-{
-    char text[400];
-    snprintf(text, sizeof text, "[run]\n%s\n" BAG CLUSTER, line);
-    refuse(text, where);
-}
-
-/* The last line of [bag] or [cluster c], line 4. */
-static void refuse_bag(const char *line, const char *where)
-{
-    char text[400];
-    snprintf(text, sizeof text, BAG "%s\n" CLUSTER, line);
-    refuse(text, where);
-}
-
-static void refuse_cluster(const char *line, const char *where)
-{
-    char text[400];
-    snprintf(text, sizeof text, CLUSTER "%s\n" BAG, line);
-    refuse(text, where);
-}
-
 /* ---- what it means ---- */
 
 static void add(char *text, const char *name, bats_time time)
@@ -268,90 +245,110 @@ TEST(files_of_runtimes_are_checked)
                  measured, wrong[i][1]);
         assert_memory_equal(err.text, expected, strlen(expected));
     }
-    refuse("[bag]\nruntime = file /nowhere\n",
-           ":2: runtime: /nowhere: No such file or directory");
-    refuse("[bag]\nruntime = file\n",
-           ":2: runtime: invalid value 'file'; expected one of "
-           "constant, normal, lognormal, levy, uniform, mixture and file");
 }
 
 /* ---- mistakes ---- */
 
-/* What all such files have in common: test_clusters_file. */
-TEST(sections_are_checked)
-{
-    refuse("", ":1: the file ends without a section [bag]");
-    refuse("[run]\n" CLUSTER, ":4: the file ends without a section [bag]");
-    refuse(BAG, ":3: the file ends without a section [cluster NAME]");
-    refuse(BAG CLUSTER "[runs]\n", ":7: unknown section [runs]; known are "
-                                   "[run], [bag] and [cluster NAME]");
-    refuse(BAG CLUSTER BAG, ":7: section [bag] is already on line 1");
-    refuse(
-        "[run]\npolicy = expert\nstrategy = N=inf,T=1x,D=2x,Mr=0.1\n" BAG
-            CLUSTER "reliable = no\n",
-        ":1: the strategy needs a reliable cluster, and there is none: only "
-        "N = inf without Mr does not");
-}
+#define NO_BUDGET                                                             \
+    "; expected an amount, a percentage up to 100%, unlimited, rr, "          \
+    "cheapest, minimum or fastest, with +P% or -P% behind it"
+#define RUN(lines) "[run]\n" lines "\n" BAG CLUSTER
+#define IN_BAG(line) BAG line "\n" CLUSTER
+#define IN_CLUSTER(line) CLUSTER line "\n" BAG
 
-TEST(keys_are_checked)
+/* What all such files have in common, and what is said of a cluster in a file of
+ * clusters, too: test_clusters_file. */
+TEST(mistakes_are_refused_with_their_line)
 {
-    refuse_run(
-        "windows = 1h",
-        ":2: unknown key 'windows' in [run]; known are window, "
-        "currency, billing, policy, budget, deadline, minimize, "
-        "confidence, seeds, repeats, lease, starting, bill, overrun, jobs, "
-        "monitor, grace, "
-        "tail, strategy, utility, timeout and retries");
-    refuse_bag("task = 1",
-               ":4: unknown key 'task' in [bag]; known are "
-               "tasks, runtime, workflow, class, needs, known and saves");
-    refuse_cluster(
-        "nodes = a",
-        ":4: unknown key 'nodes' in [cluster c]; known "
-        "are machines, startup, queue, noise, loss, charge, speed, "
-        "expected, reliable, reliability, survival, "
-        "noticed, charge_lost, block, reclaimable, "
-        "notice, guaranteed, free, lifetime, slots, memory and gpus");
-    refuse("[bag]\ntasks = 3\n" CLUSTER, ":1: [bag] has no runtime");
-    refuse("\n[bag]\nruntime = mixture\n" CLUSTER, ":2: [bag] has no tasks");
-    refuse(BAG "[cluster c]\ncharge = 1\n", ":4: [cluster c] has no machines");
-    refuse(BAG "[cluster c]\nmachines = 1\n", ":4: [cluster c] has no charge");
-}
-
-TEST(values_of_run_are_checked)
-{
-    refuse_run("window = 0", ":2: window: it must be longer than 0");
-    refuse_run("minimize = money",
-               ":2: minimize: 'money' is neither cost nor time");
-    refuse_run("minimize = cost",
-               ":1: minimize = cost needs a deadline, or jobs with leases");
-    refuse_run("confidence = 0.4", ":2: confidence: not from 0.5 to 0.9999");
-    refuse_run("currency = 1234567890123456",
-               ":2: currency: '1234567890123456' is longer than 15 bytes");
-    refuse_run("policy = dbc", ":2: policy: 'dbc' is not a policy");
-    refuse_run("policy =", ":2: policy: '' is not a policy");
-    refuse_run("policy = rr,,bats", ":2: policy: '' is not a policy");
-    refuse_run("policy = rr, rr", ":2: policy: 'rr' is given twice");
-    refuse_run("repeats = 0", ":2: repeats: '0' is not a whole number from 1 "
-                              "to 1000000");
-    refuse_run("seeds = 0",
-               ":2: seeds: '0' is not a whole number from 1 to 4294967295");
-    refuse_run("seeds = 5-3", ":2: seeds: '5-3' is in descending order");
-    refuse_run("grace = 1h", ":1: grace has to be shorter than a window");
-    refuse_run("strategy = N=1,T=3x,D=2x",
-               ":2: strategy: T is longer than D: an instance would be given "
-               "up before the next one may be sent");
-    refuse_run("utility = makespan * dog",
-               ":2: utility: an unknown name in 'makespan * dog', character "
-               "12");
-    refuse_run("policy = expert", ":1: the policy expert needs a cluster with "
-                                  "reliable = no");
-    refuse_run("tail = dog", ":2: tail: 'dog' is not a strategy for the tail; "
-                             "see 'bats-mpi run --help'");
-    refuse_run("seeds = 1-1000001",
-               ":2: seeds: '1-1000001' makes more than a million");
-    refuse_run("seeds = 1-1000000\nrepeats = 100",
-               ":1: more than ten million runs");
+    static const char *const wrong[][2] = {
+        {"", ":1: the file ends without a section [bag]"},
+        {"[run]\n" CLUSTER, ":4: the file ends without a section [bag]"},
+        {BAG, ":3: the file ends without a section [cluster NAME]"},
+        {BAG CLUSTER "[runs]\n", ":7: unknown section [runs]; known are "
+                                 "[run], [bag] and [cluster NAME]"},
+        {BAG CLUSTER BAG, ":7: section [bag] is already on line 1"},
+        {"[run]\npolicy = expert\nstrategy = N=inf,T=1x,D=2x,Mr=0.1\n" BAG
+             CLUSTER "reliable = no\n",
+         ":1: the strategy needs a reliable cluster, and there is none: only "
+         "N = inf without Mr does not"},
+        {RUN("windows = 1h"),
+         ":2: unknown key 'windows' in [run]; known are window, "
+         "currency, billing, policy, budget, deadline, minimize, "
+         "confidence, seeds, repeats, lease, starting, bill, overrun, jobs, "
+         "monitor, grace, "
+         "tail, strategy, utility, timeout and retries"},
+        {IN_BAG("task = 1"),
+         ":4: unknown key 'task' in [bag]; known are "
+         "tasks, runtime, workflow, class, needs, known and saves"},
+        {IN_CLUSTER("nodes = a"),
+         ":4: unknown key 'nodes' in [cluster c]; known "
+         "are machines, startup, queue, noise, loss, charge, speed, "
+         "expected, reliable, reliability, survival, "
+         "noticed, charge_lost, block, reclaimable, "
+         "notice, guaranteed, free, lifetime, slots, memory and gpus"},
+        {"[bag]\ntasks = 3\n" CLUSTER, ":1: [bag] has no runtime"},
+        {"\n[bag]\nruntime = mixture\n" CLUSTER, ":2: [bag] has no tasks"},
+        {BAG "[cluster c]\ncharge = 1\n", ":4: [cluster c] has no machines"},
+        {BAG "[cluster c]\nmachines = 1\n", ":4: [cluster c] has no charge"},
+        {RUN("window = 0"), ":2: window: it must be longer than 0"},
+        {RUN("minimize = money"),
+         ":2: minimize: 'money' is neither cost nor time"},
+        {RUN("minimize = cost"),
+         ":1: minimize = cost needs a deadline, or jobs with leases"},
+        {RUN("confidence = 0.4"), ":2: confidence: not from 0.5 to 0.9999"},
+        {RUN("currency = 1234567890123456"),
+         ":2: currency: '1234567890123456' is longer than 15 bytes"},
+        {RUN("policy = dbc"), ":2: policy: 'dbc' is not a policy"},
+        {RUN("policy ="), ":2: policy: '' is not a policy"},
+        {RUN("policy = rr,,bats"), ":2: policy: '' is not a policy"},
+        {RUN("policy = rr, rr"), ":2: policy: 'rr' is given twice"},
+        {RUN("repeats = 0"),
+         ":2: repeats: '0' is not a whole number from 1 to 1000000"},
+        {RUN("seeds = 0"),
+         ":2: seeds: '0' is not a whole number from 1 to 4294967295"},
+        {RUN("seeds = 5-3"), ":2: seeds: '5-3' is in descending order"},
+        {RUN("grace = 1h"), ":1: grace has to be shorter than a window"},
+        {RUN("strategy = N=1,T=3x,D=2x"),
+         ":2: strategy: T is longer than D: an instance would be given "
+         "up before the next one may be sent"},
+        {RUN("utility = makespan * dog"),
+         ":2: utility: an unknown name in 'makespan * dog', character 12"},
+        {RUN("policy = expert"),
+         ":1: the policy expert needs a cluster with reliable = no"},
+        {RUN("tail = dog"), ":2: tail: 'dog' is not a strategy for the tail; "
+                            "see 'bats-mpi run --help'"},
+        {RUN("seeds = 1-1000001"),
+         ":2: seeds: '1-1000001' makes more than a million"},
+        {RUN("seeds = 1-1000000\nrepeats = 100"),
+         ":1: more than ten million runs"},
+        {RUN("budget = 3, rr, 3"), ":2: budget: '3' is given twice"},
+        {RUN("budget = 3,\n  rr,\n  x"),
+         ":4: budget: invalid value 'x'" NO_BUDGET},
+        {RUN("budget = 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,"
+             "21,22,23,24,25"),
+         ":2: budget: more than 24 budgets"},
+        {RUN("budget = 1234567890123456789012345"),
+         ":2: budget: '1234567890123456789012345' is too long"},
+        {"[bag]\ntasks = 0\n",
+         ":2: tasks: '0' is not a whole number from 1 to 1000000000"},
+        {"[bag]\nruntime = normal 15m\n",
+         ":2: runtime: 'normal 15m' is not 'normal MEAN DEVIATION'"},
+        {"[bag]\nruntime = file /nowhere\n",
+         ":2: runtime: /nowhere: No such file or directory"},
+        {"[bag]\nruntime = file\n",
+         ":2: runtime: invalid value 'file'; expected one of "
+         "constant, normal, lognormal, levy, uniform, mixture and file"},
+        {"[cluster c]\nmachines = -1\n",
+         ":2: machines: '-1' is not a whole number from 1 to 10000000"},
+        {IN_CLUSTER("noise = 11"), ":4: noise: more than 10"},
+        {IN_CLUSTER("loss = 0"), ":4: loss: it must be longer than 0"},
+        {BAG "[cluster a]\nmachines = 9000000\ncharge = 1\n"
+             "[cluster b]\nmachines = 9000000\ncharge = 1\n",
+         ":7: more than 10000000 machines in all clusters"},
+        {IN_CLUSTER("noticed = 5s"), ":4: noticed: the cluster has no losses"},
+        {IN_CLUSTER("notice = 2m"), ":4: notice: is for reclaimable = yes"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        refuse(wrong[i][0], wrong[i][1]);
 }
 
 TEST(budgets_are_checked)
@@ -361,52 +358,12 @@ TEST(budgets_are_checked)
         "rr+%", "rr+10", "cheapest*10%", "fastest-100%",  "fastest+ 5%",
         "1e3",  "rr10%", "cheapest+-5%", "unlimited+10%", "rr+10%%"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        char line[64], expected[200];
-        sprintf(line, "budget = %s", wrong[i]);
-        sprintf(
-            expected,
-            ":2: budget: invalid value '%s'; expected an amount, a percentage "
-            "up to 100%%, unlimited, rr, cheapest, minimum or fastest, with "
-            "+P%% or -P%% behind it",
-            wrong[i]);
-        refuse_run(line, expected);
+        char text[400], expected[200];
+        snprintf(text, sizeof text, RUN("budget = %s"), wrong[i]);
+        snprintf(expected, sizeof expected, ":2: budget: invalid value '%s'%s",
+                 wrong[i], NO_BUDGET);
+        refuse(text, expected);
     }
-    refuse_run("budget = 3, rr, 3", ":2: budget: '3' is given twice");
-    refuse_run(
-        "budget = 3,\n  rr,\n  x",
-        ":4: budget: invalid value 'x'; expected an amount, a percentage up "
-        "to 100%, unlimited, rr, cheapest, minimum or fastest, with +P% or "
-        "-P% behind it");
-    refuse_run("budget = 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,"
-               "21,22,23,24,25",
-               ":2: budget: more than 24 budgets");
-    refuse_run("budget = 1234567890123456789012345",
-               ":2: budget: '1234567890123456789012345' is too long");
-}
-
-TEST(values_of_bag_and_clusters_are_checked)
-{
-    refuse("[bag]\ntasks = 0\n",
-           ":2: tasks: '0' is not a whole number from 1 to 1000000000");
-    refuse("[bag]\nruntime = normal 15m\n",
-           ":2: runtime: 'normal 15m' is not 'normal MEAN DEVIATION'");
-    refuse("[cluster c]\nmachines = -1\n",
-           ":2: machines: '-1' is not a whole number from 1 to 10000000");
-    refuse("[cluster c]\ncharge = 1 SU\n",
-           ":2: charge: '1 SU' is not an amount such as 3 or 0.085");
-    refuse_cluster("noise = 11", ":4: noise: more than 10");
-    refuse_cluster("loss = 0", ":4: loss: it must be longer than 0");
-    refuse(BAG "[cluster a]\nmachines = 9000000\ncharge = 1\n"
-               "[cluster b]\nmachines = 9000000\ncharge = 1\n",
-           ":7: more than 10000000 machines in all clusters");
-    refuse_cluster("charge_lost = no",
-                   ":4: charge_lost: the cluster is reliable");
-    refuse_cluster("noticed = 5s", ":4: noticed: the cluster has no losses");
-    refuse("[run]\nbilling = use\n" CLUSTER "slots = 2\nreliable = no\n"
-           "charge_lost = no\n" BAG,
-           ":8: charge_lost: a machine that runs several tasks is charged for "
-           "all of them together");
-    refuse_cluster("notice = 2m", ":4: notice: is for reclaimable = yes");
 }
 
 static int set_up(void **state)
