@@ -51,11 +51,13 @@ static void note(void *context, bats_time now, const struct bats_command *c)
         .step = BATS_MINUTE, .lease = (minutes)*BATS_MINUTE, __VA_ARGS__      \
     }
 
-static void prepare(uint32_t n_tasks, uint32_t n_machines, bats_money budget)
+/* Of each cluster so many machines; no second one if `dear` is 0. */
+static void prepare_two(uint32_t n_tasks, uint32_t n_machines, double dear,
+                        bats_money budget)
 {
     jobs = (struct jobs){.asked = 0};
-    set_up_world(&bats_policy_bats, n_tasks, TASK, n_machines, 3, 0, budget);
-    w->clusters[1].charge = 3 * BATS_UNIT;
+    set_up_world(&bats_policy_bats, n_tasks, TASK, n_machines, 3, dear,
+                 budget);
     w->o.sched.billing.model = BATS_BILLING_JOB;
     w->o.sched.tail = BATS_TAIL_NONE;
     w->o.sched.seed = 7;
@@ -64,6 +66,11 @@ static void prepare(uint32_t n_tasks, uint32_t n_machines, bats_money budget)
     w->o.losses = jobs.losses;
     w->o.watch.on_event = hear;
     w->o.watch.on_command = note;
+}
+
+static void prepare(uint32_t n_tasks, uint32_t n_machines, bats_money budget)
+{
+    prepare_two(n_tasks, n_machines, 0, budget);
 }
 
 static void play_jobs(void)
@@ -91,14 +98,20 @@ static const struct row {
     bats_time lead, bill, lost;
     bats_time work; /* of all tasks; 0: TASK */
     uint32_t max, slots;
+    double dear, speed; /* of a second cluster of as many machines */
+    bats_time deadline; /* by which the cost is least */
     bats_money earlier;
     enum bats_tail tail;
-    enum bats_finish finish; /* 0: when all are done */
+    const struct bats_policy *policy; /* NULL: bats */
+    enum bats_finish finish;          /* 0: when all are done */
     struct {
         double charged;
         bats_time makespan;
         uint32_t done, failed, asked, begun, most_asked, at_once, replicas;
+        uint32_t done1, windows1;  /* in the second cluster */
         bats_time second, longest; /* the lengths of jobs */
+        double above, below;       /* charged, about; 0: is not looked at */
+        bats_time last;            /* the most of the makespan */
     } ends;                        /* 0: is not looked at, NONE: none */
 } rows[] = {
     /* Three tasks are an hour of one job; the fourth needs another one. */
@@ -198,17 +211,56 @@ static const struct row {
      * runtimes may vary, so two jobs wait until the others are billed. */
     {"an idle job waits for the bills that pay its task", 6, MACHINES, 7.75,
      LEASES(6, .overrun = 10 * BATS_MINUTE), .bill = BATS_SECOND,
-     .ends = {.makespan = 2 * TASK + 2 * BATS_SECOND, .asked = 4}}};
+     .ends = {.makespan = 2 * TASK + 2 * BATS_SECOND, .asked = 4}},
+    /* Each of 40 tasks may cost 1.1. They cost 1 in the first cluster, and 1.5
+     * in the second one, which does one and no more. */
+    {"tasks are not run where they cost more than their share", 40, MACHINES,
+     44, LEASES(5, .jobs = 2), .dear = 9, .speed = 2, .ends = {.done1 = 1}},
+    /* They cost 1 each in the first cluster, and half in the second one: a lease
+     * of it can be paid, but no window. */
+    {"a cluster is used whose window costs more than there is", 8, MACHINES, 5,
+     LEASES(5, .jobs = MACHINES), .dear = 6, .speed = 4,
+     .policy = &bats_policy_dbc_cost, .ends = {.done1 = 7}},
+    /* Eight tasks for eight jobs at 3 and 4 per hour. Ten leases of five minutes
+     * cost them 27. */
+    {"where money is short only one of the first jobs is dear", 8, MACHINES,
+     12, LEASES(5, .jobs = MACHINES), .dear = 4, .speed = 1,
+     .ends = {.windows1 = 1}},
+    {"where it is not half of them are", 8, MACHINES, 30,
+     LEASES(5, .jobs = MACHINES), .dear = 4, .speed = 1,
+     .ends = {.windows1 = 4}},
+    /* 80 tasks of 1 in the first cluster, at 3 per hour. Those of the second one
+     * take half the time, at 9 per hour: 1.5 each. It does two tasks until the
+     * first one ends in the other. */
+    {"the least cost is that of the cheapest cluster", 80, MACHINES,
+     .billing = LEASES(5, .jobs = MACHINES), .dear = 9, .speed = 2,
+     .deadline = NONE, .ends = {81, .done = 80}},
+    /* All in the first cluster take 10 tasks, all in the second 5. */
+    {"a deadline is met with the dear cluster if it must be", 80, MACHINES,
+     .billing = LEASES(5, .jobs = MACHINES), .dear = 9, .speed = 2,
+     .deadline = 7 * TASK,
+     .ends = {.done = 80, .last = 7 * TASK, .above = 90}},
+    {"and only then", 80, MACHINES, .billing = LEASES(5, .jobs = MACHINES),
+     .dear = 9, .speed = 2, .deadline = 14 * TASK,
+     .ends = {.done = 80, .last = 14 * TASK, .below = 90}},
+    /* The second cluster takes a quarter of the time, at the same price: 200
+     * tasks are 50 there, and 200 in the first one. The last tasks of that one
+     * end there. */
+    {"jobs move to the cluster that is faster and no dearer", 200, MACHINES,
+     .billing = {.step = BATS_MINUTE, .jobs = MACHINES / 2}, .dear = 3,
+     .speed = 4, .max = MACHINES / 2, .ends = {.done = 200, .below = 55}}};
 
 static void set_up_row(const struct row *r)
 {
-    prepare(r->tasks, r->machines,
-            r->budget > 0 ? (bats_money)(r->budget * BATS_UNIT)
-                          : BATS_UNLIMITED);
+    prepare_two(r->tasks, r->machines, r->dear,
+                r->budget > 0 ? (bats_money)(r->budget * BATS_UNIT)
+                              : BATS_UNLIMITED);
     w->o.sched.billing = r->billing;
     w->o.sched.billing.model = BATS_BILLING_JOB;
     w->o.sched.earlier.charged = r->earlier;
     w->o.sched.preempt_lead = r->lead;
+    if (r->policy)
+        w->o.sched.policy = r->policy;
     if (r->tail)
         w->o.sched.tail = r->tail;
     w->o.bill = r->bill;
@@ -216,8 +268,14 @@ static void set_up_row(const struct row *r)
     jobs.losses[0].time = r->lost;
     jobs.queue[0] = r->queue;
     jobs.startup[0] = r->startup;
-    if (r->max > 0 || r->billing.lease > 0)
-        w->clusters[0].max = r->max > 0 ? r->max : r->machines / 2;
+    if (r->max > 0 || (r->billing.lease > 0 && r->dear == 0))
+        w->clusters[0].max = w->clusters[1].max =
+            r->max > 0 ? r->max : r->machines / 2;
+    w->speed[1] = r->speed;
+    if (r->deadline > 0) {
+        w->o.sched.goal.minimize = BATS_MINIMIZE_COST;
+        w->o.sched.goal.deadline = r->deadline == NONE ? 0 : r->deadline;
+    }
     for (uint32_t i = 0; r->slots > 0 && i < r->machines; i++)
         w->machines[i].slots = r->slots;
     for (uint32_t i = 0; r->work > 0 && i < r->tasks; i++)
@@ -241,15 +299,20 @@ TEST(jobs_do_what_the_rows_say)
          r++) {
         set_up_row(r);
         play_jobs_to(r->finish ? r->finish : BATS_FINISH_ALL_DONE);
+        double charged = (double)w->status.charged / BATS_UNIT;
         if (r->ends.charged > 0)
-            assert_near((double)w->status.charged / BATS_UNIT, r->ends.charged,
-                        1e-9);
+            assert_near(charged, r->ends.charged, 1e-9);
+        assert_true(charged >= r->ends.above);
+        assert_true(charged < r->ends.below || r->ends.below == 0);
+        assert_true(w->makespan <= r->ends.last || r->ends.last == 0);
         expect(r, "makespan", (uint64_t)w->makespan, r->ends.makespan);
         expect(r, "second", (uint64_t)jobs.length[1], r->ends.second);
         expect(r, "longest", (uint64_t)jobs.longest, r->ends.longest);
         expect(r, "done", w->status.done, r->ends.done);
         expect(r, "failed", w->status.failed, r->ends.failed);
         expect(r, "replicas", w->status.replicas, r->ends.replicas);
+        expect(r, "done1", w->of[1].done, r->ends.done1);
+        expect(r, "windows1", (uint64_t)w->of[1].windows, r->ends.windows1);
         expect(r, "asked", jobs.asked, r->ends.asked);
         expect(r, "begun", jobs.begun, r->ends.begun);
         expect(r, "most_asked", jobs.most_asked, r->ends.most_asked);
@@ -320,97 +383,6 @@ TEST(a_task_that_is_much_longer_than_a_window_is_done)
     assert_in_range(jobs.longest, 17 * BATS_HOUR, 64 * BATS_HOUR);
 }
 
-/* ---- leases ---- */
-
-/* A second cluster of this charge and speed, and leases of five minutes. */
-static void prepare_two(uint32_t n_tasks, double charge, double speed,
-                        uint32_t n_jobs, bats_money budget)
-{
-    set_up_world(&bats_policy_bats, n_tasks, TASK, MACHINES, 3, charge,
-                 budget);
-    w->speed[1] = speed;
-    w->o.sched.billing = (struct bats_billing){.model = BATS_BILLING_JOB,
-                                               .step = BATS_MINUTE,
-                                               .jobs = n_jobs,
-                                               .lease = 5 * BATS_MINUTE};
-    w->o.sched.tail = BATS_TAIL_NONE;
-}
-
-/* Each of 40 tasks may cost 1.1. They cost 1 in the first cluster, and 1.5 in
- * the second one, which does one and no more. */
-TEST(tasks_are_not_run_where_they_cost_more_than_their_share)
-{
-    prepare_two(40, 9, 2, 2, 44 * BATS_UNIT);
-    play_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->of[1].done, 1);
-}
-
-/* They cost 1 each in the first cluster, and half in the second one: a lease of
- * it can be paid, but no window. */
-TEST(cluster_is_used_whose_window_costs_more_than_there_is)
-{
-    prepare_two(8, 6, 4, MACHINES, 5 * BATS_UNIT);
-    w->o.sched.policy = &bats_policy_dbc_cost;
-    play_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->of[1].done, 7);
-}
-
-/* Eight tasks for eight jobs at 3 and 4 per hour. Ten leases of five minutes
- * cost them 27. */
-static int64_t jobs_in_the_dear_cluster(bats_money budget)
-{
-    prepare_two(8, 4, 1, MACHINES, budget);
-    play_to(BATS_FINISH_ALL_DONE);
-    return w->of[1].windows;
-}
-
-TEST(where_money_is_short_only_one_of_the_first_jobs_is_dear)
-{
-    assert_int_equal(jobs_in_the_dear_cluster(12 * BATS_UNIT), 1);
-    assert_int_equal(jobs_in_the_dear_cluster(30 * BATS_UNIT), 4);
-}
-
-/* 80 tasks of 1 in the first cluster, at 3 per hour. Those of the second one
- * take half the time, at 9 per hour: 1.5 each. */
-static void play_for_cost(bats_time deadline)
-{
-    prepare_two(80, 9, 2, MACHINES, BATS_UNLIMITED);
-    w->o.sched.goal.minimize = BATS_MINIMIZE_COST;
-    w->o.sched.goal.deadline = deadline;
-    play();
-    assert_int_equal(w->status.done, 80);
-}
-
-/* The dear cluster does two tasks until the first one ends in the other. */
-TEST(the_least_cost_is_that_of_the_cheapest_cluster)
-{
-    play_for_cost(0);
-    assert_int_equal(w->status.charged, 81 * BATS_UNIT);
-}
-
-/* All in the first cluster take 10 tasks, all in the second 5. */
-TEST(a_deadline_is_met_with_the_dear_cluster_only_if_it_must_be)
-{
-    play_for_cost(7 * TASK);
-    assert_true(w->makespan <= 7 * TASK);
-    assert_true(w->status.charged > 90 * BATS_UNIT);
-    play_for_cost(14 * TASK);
-    assert_true(w->makespan <= 14 * TASK);
-    assert_true(w->status.charged < 90 * BATS_UNIT);
-}
-
-/* The second cluster takes a quarter of the time, at the same price: 200 tasks
- * are 50 there, and 200 in the first one. The last tasks of that one end there. */
-TEST(jobs_move_to_the_cluster_that_is_faster_and_no_dearer)
-{
-    prepare_two(200, 3, 4, MACHINES / 2, BATS_UNLIMITED);
-    w->clusters[0].max = w->clusters[1].max = MACHINES / 2;
-    w->o.sched.billing.lease = 0;
-    play();
-    assert_int_equal(w->status.done, 200);
-    assert_true(w->status.charged < 55 * BATS_UNIT);
-}
-
 /* ---- jobs that may not answer ---- */
 
 /* One in each pool, and a safe one only for the tail. */
@@ -420,6 +392,7 @@ static void prepare_pools(uint32_t n_tasks, const char *strategy)
     w->o.sched.policy = &bats_policy_expert;
     w->o.sched.n_clusters = 2;
     w->clusters[0].unreliable = true;
+    w->clusters[1].charge = 3 * BATS_UNIT;
     w->clusters[0].max = w->clusters[1].max = 2;
     for (uint32_t i = 0; i < 4; i++)
         w->machines[i].cluster = i / 2;
