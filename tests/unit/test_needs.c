@@ -20,6 +20,7 @@
 static struct play {
     struct bats_sched *sched; /* until the next one begins */
     struct bats_sched_options o;
+    struct bats_graph graph;
     struct bats_need needs[8];
     struct bats_stock stocks[NODES_MOST];
     struct bats_machine_spec machines[NODES_MOST];
@@ -92,6 +93,7 @@ static void begin(uint32_t n_tasks, uint32_t n_nodes, uint32_t cores,
 static int forget(void **state)
 {
     bats_sched_destroy(p->sched);
+    bats_graph_release(&p->graph);
     memset(p, 0, sizeof *p);
     return 0;
 }
@@ -107,8 +109,8 @@ static int forget(void **state)
 static uint32_t tasks(const char *words)
 {
     uint32_t kind, seconds, many, n = 0;
-    for (int used; sscanf(words, " %u:%ux%u%n", &kind, &seconds, &many,
-                          &used) == 3;
+    for (int used;
+         sscanf(words, " %u:%ux%u%n", &kind, &seconds, &many, &used) == 3;
          words += used)
         for (; many > 0; many--) {
             p->category[n] = (uint16_t)kind;
@@ -230,15 +232,15 @@ static bats_time told(const void *play, uint32_t task, uint32_t cluster)
     return p->runtime[task];
 }
 
-/* n tasks with known runtimes, of one slot or, in category 1, of a node of 4
- * slots. The graph is the caller's. */
-static void begin_told(struct bats_graph *graph, uint32_t n,
-                       const struct bats_edge *edges, uint32_t n_edges,
-                       uint32_t n_nodes)
+/* Tasks with known runtimes, of one slot or, of kind 1, of a node of 4 slots. */
+static void begin_told(const char *words, const struct bats_edge *edges,
+                       uint32_t n_edges, uint32_t n_nodes)
 {
-    assert_int_equal(bats_graph_init(graph, n, n, edges, n_edges, NULL), 0);
+    uint32_t n = tasks(words);
+    assert_int_equal(bats_graph_init(&p->graph, n, n, edges, n_edges, NULL),
+                     0);
     NEEDS({1, 0, 0, 0}, {4, 0, 0, 0});
-    p->o.graph = graph;
+    p->o.graph = &p->graph;
     p->o.told_runtime = told;
     p->o.true_context = p;
     begin(n, n_nodes, 4, 2);
@@ -247,19 +249,14 @@ static void begin_told(struct bats_graph *graph, uint32_t n,
 /* Tasks of one slot may not take each slot that becomes free. */
 PLAY(a_large_task_is_not_starved)
 {
-    /* Task 0 leads to the large one, 200; all others are ready at once. */
-    struct bats_edge edge = {0, 200};
-    struct bats_graph graph;
-    p->category[200] = 1;
-    for (uint32_t i = 0; i < 201; i++)
-        p->runtime[i] = (10 + i % 7) * BATS_SECOND;
-    begin_told(&graph, 201, &edge, 1, 1);
+    /* Task 0 leads to the large one, 201; all others are ready at once. */
+    const struct bats_edge edge = {0, 201};
+    begin_told("0:10x1 0:16x50 0:11x50 0:15x50 0:13x50 1:14x1", &edge, 1, 1);
     play();
     /* Its parent has the longest chain, and is first: 10 s. What runs then
      * ends within 16 s, and nothing longer begins. */
     assert_int_equal(p->began[0], 0);
-    assert_true(p->began[200] < 40 * BATS_SECOND);
-    bats_graph_release(&graph);
+    assert_true(p->began[201] < 40 * BATS_SECOND);
 }
 
 /* Task 49 of a whole machine waits for task 0, which ends after 1 s. Then the
@@ -267,10 +264,8 @@ PLAY(a_large_task_is_not_starved)
  * tasks of 300 s would never leave room. */
 PLAY(a_reservation_is_where_it_is_soonest_and_moves_from_a_lost_machine)
 {
-    struct bats_edge edge = {0, 49};
-    struct bats_graph graph;
-    begin_told(&graph, tasks("0:1x1 0:1000x3 0:500x4 0:300x41 1:5000x1"),
-               &edge, 1, 2);
+    const struct bats_edge edge = {0, 49};
+    begin_told("0:1x1 0:1000x3 0:500x4 0:300x41 1:5000x1", &edge, 1, 2);
     step();
     assert_int_equal(bats_sched_reservation(p->sched).machine, 0);
     memset(p->slot, 0, 4 * sizeof *p->slot);
@@ -278,7 +273,6 @@ PLAY(a_reservation_is_where_it_is_soonest_and_moves_from_a_lost_machine)
     while (p->began[49] == 0)
         step();
     assert_int_equal(p->began[49], 1000 * BATS_SECOND);
-    bats_graph_release(&graph);
 }
 
 PLAY(memory_and_gpus_are_not_oversold)
@@ -389,13 +383,11 @@ PLAY(a_task_that_failed_waits_for_another_machine)
 PLAY(an_urgent_chain_comes_before_larger_tasks)
 {
     struct bats_edge edges[9];
-    struct bats_graph graph;
     for (uint32_t i = 0; i < 9; i++)
         edges[i] = (struct bats_edge){i, i + 1};
-    begin_told(&graph, tasks("0:10x10 1:10x5"), edges, 9, 1);
+    begin_told("0:10x10 1:10x5", edges, 9, 1);
     assert_true(p->slot[0].end > 0);
     assert_int_equal(p->slot[0].task, 0);
-    bats_graph_release(&graph);
 }
 
 PLAY(what_earlier_sessions_gave_a_task_is_kept)
@@ -421,25 +413,30 @@ PLAY(what_earlier_sessions_gave_a_task_is_kept)
 
 /* ---- open bags ---- */
 
-/* A bag to which `n` tasks of needs[category] may be added; kind 0 is there. */
-static void begin_open(uint32_t n, uint32_t n_nodes, uint32_t cores)
+/* An open bag to which these tasks may be added, of kinds with 1, 4, 6, 2 and all
+ * cores; kind 0 is there. */
+static void begin_open(const char *words, uint32_t n_nodes, uint32_t cores)
 {
     static uint8_t none[TASKS_MOST];
     forget(NULL);
-    memset(none, BATS_TASK_LEFT_OUT, n);
-    p->needs[0] = (struct bats_need){.cores = 1};
+    memset(none, BATS_TASK_LEFT_OUT, sizeof none);
+    NEEDS({1, 0, 0, 0}, {4, 0, 0, 0}, {6, 0, 0, 0}, {2, 0, 0, 0},
+          {cores, 0, 0, 0});
     p->o.open = true;
     p->o.earlier.state = none;
+    uint32_t n = tasks(words);
+    memset(p->category, 0, sizeof p->category);
     begin(n, n_nodes, cores, 1);
+    tasks(words);
 }
 
-static void add(uint32_t task, uint16_t kind)
+static void add(uint32_t first, uint32_t n)
 {
-    p->category[task] = kind;
-    tell((struct bats_event){.type = BATS_EVENT_ADDED,
-                             .task = task,
-                             .category = kind,
-                             .need = p->needs[kind]});
+    for (uint32_t task = first; task < first + n; task++)
+        tell((struct bats_event){.type = BATS_EVENT_ADDED,
+                                 .task = task,
+                                 .category = p->category[task],
+                                 .need = p->needs[p->category[task]]});
 }
 
 static void check_cores(uint32_t n_nodes)
@@ -457,14 +454,15 @@ static void check_cores(uint32_t n_nodes)
 TEST(tasks_of_new_kinds_are_added_to_an_open_bag)
 {
     const uint32_t n = 400;
-    begin_open(n, 2, CORES);
+    begin_open("0:1x400", 2, CORES);
     uint32_t random = 7, n_withdrawn = 0, n_run = 0;
     for (uint32_t i = 0; i < n; i++) {
         random = random * 1664525 + 1013904223;
         uint16_t kind = (uint16_t)(random >> 29);
         p->needs[kind] = (struct bats_need){.cores = 1 + 2u * kind};
         p->runtime[i] = (1 + (random >> 20) % 9) * BATS_SECOND;
-        add(i, kind);
+        p->category[i] = kind;
+        add(i, 1);
         if (i % 7 == 3) {
             bool waits = p->began[i] == 0 && p->now > 0;
             n_withdrawn += waits;
@@ -489,7 +487,7 @@ TEST(tasks_of_new_kinds_are_added_to_an_open_bag)
 
 TEST(what_fits_no_machine_is_not_added)
 {
-    begin_open(2, 1, CORES);
+    begin_open("0:1x2", 1, CORES);
     struct bats_event ev = {
         .type = BATS_EVENT_ADDED, .category = 3, .need = {.cores = CORES + 1}};
     assert_int_equal(bats_sched_handle(p->sched, 0, &ev, NULL), BATS_ESTATE);
@@ -502,35 +500,24 @@ TEST(what_fits_no_machine_is_not_added)
 
 TEST(kinds_of_an_open_bag_take_turns_by_age)
 {
-    begin_open(40, 1, CORES);
-    p->needs[1] = p->needs[2] = (struct bats_need){.cores = CORES};
-    for (uint32_t i = 0; i < 6; i++)
-        p->runtime[i] = BATS_SECOND;
-    for (uint32_t i = 0; i < 6; i++)
-        add(i, (uint16_t)(1 + i % 2));
+    begin_open("4:1x1 5:1x1 4:1x1 5:1x1 4:1x1 5:1x1", 1, CORES);
+    p->needs[5] = p->needs[4];
+    add(0, 6);
     for (uint32_t i = 0; i < 5; i++)
         step();
     for (uint32_t i = 0; i < 6; i++)
         assert_int_equal(p->began[i], i * BATS_SECOND);
 }
 
-/* Adds task 0 of 6 cores of 9 behind `n` others of `cores`, that take
- * seconds[i] and have run for `since`, and then others of one core. */
-static void add_wide(uint32_t n, uint32_t cores, const uint32_t *seconds,
-                     bats_time since, bats_time narrow)
+/* Adds task 0 of 6 cores of 9 behind `n` others that have run for `since`, and
+ * then others of one core, until it begins. */
+static void add_wide(const char *words, uint32_t n, bats_time since)
 {
-    begin_open(40, 1, 9);
-    p->needs[1] = (struct bats_need){.cores = cores};
-    p->needs[2] = (struct bats_need){.cores = 6};
-    for (uint32_t i = 0; i < 38; i++)
-        p->runtime[i] =
-            i > 0 && i <= n ? seconds[i - 1] * BATS_SECOND : narrow;
-    for (uint32_t i = 1; i <= n; i++)
-        add(i, 1);
+    begin_open(words, 1, 9);
+    add(1, n);
     p->now = since;
-    add(0, 2);
-    for (uint32_t i = n + 1; i < 38; i++)
-        add(i, 0);
+    add(0, 1);
+    add(n + 1, p->o.n_tasks - n - 1);
     while (p->began[0] == 0)
         step();
 }
@@ -540,7 +527,7 @@ static void add_wide(uint32_t n, uint32_t cores, const uint32_t *seconds,
 TEST(slots_beside_a_reservation_are_used_again)
 {
     for (uint32_t since = 0; since < 2; since++) {
-        add_wide(1, 4, (uint32_t[]){100}, since * BATS_SECOND, BATS_SECOND);
+        add_wide("2:1x1 1:100x1 0:1x36", 1, since * BATS_SECOND);
         for (uint32_t i = 2; i < 38; i++)
             assert_int_equal(p->began[i], (since + (i - 2) / 3) * BATS_SECOND);
         assert_int_equal(p->began[0], 100 * BATS_SECOND);
@@ -551,21 +538,14 @@ TEST(slots_beside_a_reservation_are_used_again)
  * 20; then three. */
 TEST(tasks_that_end_before_a_reservation_make_room_when_it_is_late)
 {
-    begin_open(152, 1, 9);
-    p->needs[1] = (struct bats_need){.cores = 4};
-    p->needs[2] = (struct bats_need){.cores = 6};
-    for (uint32_t i = 0; i < 152; i++)
-        p->runtime[i] = BATS_SECOND;
-    p->runtime[150] = 10 * BATS_SECOND;
-    p->runtime[151] = 20 * BATS_SECOND;
-    add(1, 0);
+    begin_open("2:1x1 0:1x149 1:10x1 1:20x1", 1, 9);
+    add(1, 1);
     add(150, 1);
     step();
     step();
     add(151, 1);
-    add(0, 2);
-    for (uint32_t i = 2; i < 150; i++)
-        add(i, 0);
+    add(0, 1);
+    add(2, 148);
     while (p->began[0] == 0)
         step();
     assert_int_equal(p->began[51], 19 * BATS_SECOND);
@@ -575,19 +555,18 @@ TEST(tasks_that_end_before_a_reservation_make_room_when_it_is_late)
 /* Once the reservation is late, tasks beside it are not expected to end. */
 TEST(tasks_beside_a_reservation_do_not_delay_it)
 {
-    add_wide(4, 2, (uint32_t[]){10, 41, 50, 60}, BATS_SECOND, BATS_HOUR);
+    add_wide("2:1x1 3:10x1 3:41x1 3:50x1 3:60x1 0:3600x33", 4, BATS_SECOND);
     assert_int_equal(p->began[0], 50 * BATS_SECOND);
     assert_int_equal(p->began[5], BATS_SECOND);
 }
 
 TEST(a_task_is_stopped_at_the_limit_of_its_kind)
 {
-    begin_open(2, 1, CORES);
+    begin_open("0:1x1 3:1x1", 1, CORES);
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_command c = {.type = BATS_COMMAND_RUN};
-    p->needs[1] = (struct bats_need){.cores = 2, .limit = BATS_MINUTE};
-    add(0, 0);
-    add(1, 1);
+    p->needs[3].limit = BATS_MINUTE;
+    add(0, 2);
     assert_int_equal(bats_sched_wakeup(p->sched), BATS_MINUTE);
     assert_int_equal(bats_sched_handle(p->sched, BATS_MINUTE, &tick, NULL), 0);
     while (bats_sched_next(p->sched, &c) && c.type != BATS_COMMAND_CANCEL)
