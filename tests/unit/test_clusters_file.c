@@ -128,12 +128,6 @@ TEST(spelling_is_free_where_nothing_hangs_on_it)
 
 TEST(lines_of_another_form_are_refused)
 {
-    refuse_line("max 3", ":3: neither [SECTION] nor key = value");
-    refuse_line("[cluster y", ":3: not a section of the form [NAME]");
-    refuse_line("[cluster y] max = 3", ":3: not a section of the form [NAME]");
-    refuse_line("  3", ":3: an indented line without '=' continues the line "
-                       "above, but 'charge' is not a list");
-    refuse("[run]\n  3\n", ":2: neither [SECTION] nor key = value");
     char line[300] = "nodes = "; /* of any length */
     memset(line + 8, 'a', 280);
     line[288] = '\0';
@@ -146,12 +140,6 @@ TEST(lines_of_another_form_are_refused)
 
 TEST(names_of_clusters_are_checked)
 {
-    refuse("[cluster]\n",
-           ":1: a cluster without a name: write [cluster NAME]");
-    refuse("[cluster a b]\n",
-           ":1: 'a b' is not a name for a cluster: letters, "
-           "digits, '-', '_' and '.' only");
-    refuse("[cluster a=1]\n", ":1: 'a=1' is not a name for a cluster");
     char text[128], name[65];
     memset(name, 'n', 64);
     name[64] = '\0';
@@ -177,12 +165,6 @@ TEST(garbled_lists_are_refused)
                 ranks[i]);
         refuse_line(line, expected);
     }
-    refuse_line("nodes = a[1-4\nmax = 1",
-                ":3: nodes: not a list of hosts such as slow[1-4,7],login1: "
-                "an odd bracket at '[1-4'");
-    refuse_line("nodes = a[1-4],a2", ":3: nodes: host 'a2' is named twice");
-    refuse_line("nodes = a[0-99999]", ":3: nodes: a list of more than 65536 "
-                                      "hosts");
 }
 
 TEST(too_many_clusters_are_refused)
@@ -252,6 +234,16 @@ TEST(mistakes_are_refused_with_their_line)
     static const struct {
         const char *lines, *expected;
     } wrong[] = {
+        {"max 3", ":3: neither [SECTION] nor key = value"},
+        {"[cluster y", ":3: not a section of the form [NAME]"},
+        {"[cluster y] max = 3", ":3: not a section of the form [NAME]"},
+        {"  3", ":3: an indented line without '=' continues the line above, "
+                "but 'charge' is not a list"},
+        {"nodes = a[1-4\nmax = 1",
+         ":3: nodes: not a list of hosts such as slow[1-4,7],login1: "
+         "an odd bracket at '[1-4'"},
+        {"nodes = a[1-4],a2", ":3: nodes: host 'a2' is named twice"},
+        {"nodes = a[0-99999]", ":3: nodes: a list of more than 65536 hosts"},
         {"lifetime = normal(1h, 2)",
          ":3: lifetime: expected exponential(MEAN), weibull(SCALE, SHAPE) or "
          "lognormal(MEDIAN, SIGMA), and perhaps ', P%', or trace FILE"},
@@ -327,6 +319,11 @@ TEST(mistakes_are_refused_with_their_line)
          ":3: charge_lost: only billing = use charges for single "
          "executions"}};
     static const char *const files[][2] = {
+        {"[run]\n  3\n", ":2: neither [SECTION] nor key = value"},
+        {"[cluster]\n", ":1: a cluster without a name: write [cluster NAME]"},
+        {"[cluster a b]\n", ":1: 'a b' is not a name for a cluster: letters, "
+                            "digits, '-', '_' and '.' only"},
+        {"[cluster a=1]\n", ":1: 'a=1' is not a name for a cluster"},
         {"\n[runs]\n",
          ":2: unknown section [runs]; known are [run] and [cluster NAME]"},
         {"[run x]\n", ":1: unknown section [run x]; "},
@@ -414,41 +411,33 @@ TEST(charges_per_hour_are_those_of_an_allocation)
     }
 }
 
-TEST(unreliable_clusters_are_known)
+/* Only losses that are not emulated, and of which the file says nothing, are
+ * noticed after a time that is not the file's. */
+TEST(unreliable_clusters_and_real_losses_are_known)
 {
-    struct bats_clusters_file *file =
-        load("[run]\nbilling = use\n"
-             "[cluster a]\nranks = 1\ncharge = 1\nreliable = yes\n"
-             "[cluster b]\nranks = 2\ncharge = 1\nreliable = no\n"
-             "[cluster c]\nranks = 3\ncharge = 1\nreliability = 0.5\n"
-             "charge_lost = no\n");
-    const struct bats_cluster *a = &file->sections[0].model.cluster;
-    const struct bats_cluster *b = &file->sections[1].model.cluster;
-    const struct bats_cluster *c = &file->sections[2].model.cluster;
-    assert_false(a->unreliable || a->lost_is_free || b->lost_is_free);
-    assert_true(b->unreliable && c->unreliable && c->lost_is_free);
-    bats_clusters_file_destroy(file);
-}
-
-/* Only losses that are not emulated, and of which the file says nothing. */
-TEST(real_losses_are_noticed)
-{
-    static const char *const lines[] = {"reliable = no",
-                                        "reliability = 0.5",
-                                        "reliable = no\nnoticed = 5s",
-                                        "reliability = 0.5\nnoticed = 5s",
-                                        "noticed = no",
-                                        "reliable = yes"};
-    static const bats_time expected[] = {60 * BATS_SECOND, 0, 5 * BATS_SECOND,
-                                         5 * BATS_SECOND,  0, 0};
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    static const struct {
+        const char *line;
+        bats_time noticed;
+        bool unreliable, lost_is_free;
+    } rows[] = {
+        {"reliable = no", 60 * BATS_SECOND, true, false},
+        {"reliability = 0.5", 0, true, false},
+        {"reliability = 0.5\ncharge_lost = no", 0, true, true},
+        {"reliable = no\nnoticed = 5s", 5 * BATS_SECOND, true, false},
+        {"reliability = 0.5\nnoticed = 5s", 5 * BATS_SECOND, true, false},
+        {"noticed = no", 0, true, false},
+        {"reliable = yes", 0, false, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[128];
-        snprintf(text, sizeof text, "[cluster a]\ncharge = 1\n%s\n", lines[i]);
+        snprintf(text, sizeof text,
+                 "[run]\nbilling = use\n[cluster a]\ncharge = 1\n%s\n",
+                 rows[i].line);
         struct bats_clusters_file *file = load(text);
         const struct bats_cluster *a = &file->sections[0].model.cluster;
         bats_clusters_file_notice(file, 60 * BATS_SECOND);
-        assert_int_equal(a->noticed, expected[i]);
-        assert_int_equal(a->unreliable, i < 5);
+        assert_int_equal(a->noticed, rows[i].noticed);
+        assert_int_equal(a->unreliable, rows[i].unreliable);
+        assert_int_equal(a->lost_is_free, rows[i].lost_is_free);
         bats_clusters_file_destroy(file);
     }
 }

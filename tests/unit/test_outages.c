@@ -117,9 +117,10 @@ TEST(machines_get_tasks_as_the_rows_say)
     }
 }
 
-TEST(a_running_task_is_no_success)
+TEST(neither_a_running_task_nor_its_own_success_speaks_against_a_machine)
 {
     begin(); /* and the other one runs its first task all the time */
+    steps("0 done 1 1s: run 1");
     for (int i = 1; i < 4 * FAILURES; i++) {
         end(MINUTES(i), BAD, BATS_EVENT_FAILED, BATS_SECOND);
         assert_string_equal(p->answer, "run 1");

@@ -39,6 +39,11 @@ TEST(rules_end_runs_as_the_rows_say)
         {"three at least, of three", RR, 60, TEN, 2, 1, 0,
          ENDS(.failed = 3, .finish = BATS_FINISH_HALTED), .fails = 1,
          .rules = {.halt_share = 1, .halt_now = true}},
+        {"a bag in which every task fails is not the machines' fault", RR, 60,
+         TEN, 3, 1, 0,
+         ENDS(.failed = 60, .makespan = 20 * TEN,
+              .finish = BATS_FINISH_ALL_DONE),
+         .fails = 1},
         {"no task starts that cannot end before the deadline", RR, 60, TEN, 2,
          1, 0,
          ENDS(.done = 6, .preempted = 0, .makespan = 3 * TEN,
@@ -97,25 +102,6 @@ TEST(what_runs_at_the_deadline_is_cancelled)
     play_to(BATS_FINISH_TIME_LIMIT);
     assert_true(w->makespan <= BATS_HOUR + 1);
     assert_true(w->status.pending > 0);
-}
-
-TEST(machine_on_which_everything_fails_is_quarantined)
-{
-    set_up(60, 3);
-    for (uint32_t i = 0; i < 60; i++)
-        w->work[i] = 2 * BATS_SECOND; /* it fails after one */
-    w->broken[1] = 1;
-    play();
-    assert_int_equal(w->of[0].machines_quarantined, 1);
-    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
-    assert_true(w->status.failed < 60 / 2);
-
-    /* A bag in which every task fails is not the machines' fault. */
-    set_up(60, 3);
-    memset(w->fails, 1, 60);
-    play();
-    assert_int_equal(w->of[0].machines_quarantined, 0);
-    assert_int_equal(w->status.failed, 60);
 }
 
 TEST(task_fails_when_it_loses_machine_after_machine)
