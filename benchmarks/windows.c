@@ -67,7 +67,7 @@ static void measure(const char *name, bool are_held, long plans)
         draw(rng, &p, are_held);
         double all = bats_windows_cost_of_all(&p, p.demand, &end);
         double start = cpu_seconds();
-        bats_windows_plan(&p, all / 4, 0, &plan);
+        bats_windows_plan(&p, &(double){all / 4}, 1, &plan);
         double took = cpu_seconds() - start;
         sum += took;
         longest = fmax(longest, took);

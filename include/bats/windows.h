@@ -81,10 +81,10 @@ struct bats_windows_plan {
                        memory */
 };
 
-/* `budget` >= 0 may be INFINITY; `reserve` of it is kept, unless the plan
- * needs it. */
+/* The plan is for the first of n > 0 budgets >= 0 that meets the demand, or for
+ * the last one; each may be INFINITY. */
 void bats_windows_plan(const struct bats_windows_problem *problem,
-                       double budget, double reserve,
+                       const double *budgets, int n,
                        struct bats_windows_plan *plan);
 
 /* The converse: the cheapest windows that meet the demand by `end`. Not

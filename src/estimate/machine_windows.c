@@ -121,7 +121,7 @@ static void buy(struct bag *bag, double aim, double demand, struct purchase *p)
                                          .buys_windows = p->windows};
     bag->is.aim = aim;
     bag->is.demand = demand;
-    bats_windows_plan(&bag->is, INFINITY, 0, &p->plan);
+    bats_windows_plan(&bag->is, &(double){INFINITY}, 1, &p->plan);
 }
 
 /* Tasks that the machines could do while slots wait for the end of a level. */

@@ -36,7 +36,7 @@ static uint32_t first_longer(const struct bats_stats *stats, bats_time elapsed)
 {
     const bats_time *first = stats->sample;
     uint32_t n = stats->n_sample;
-    if (n == 0)
+    if (n == 0 || elapsed < *first) /* most tasks that run */
         return 0;
     for (; n > 1; n -= n / 2) /* branch-free, to avoid mispredictions */
         first += (n / 2) * (uint32_t)(first[n / 2 - 1] <= elapsed);

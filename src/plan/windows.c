@@ -131,8 +131,10 @@ struct view {
     struct plain plain[SAMPLE];      /* of the examined machines */
 };
 
-/* Only classes whose bit is set count: few are used. */
+/* The steps up to an end. Only classes whose bit is set count: few are used. */
 struct tally {
+    double end;
+    double done; /* tasks of held machines without further windows */
     uint64_t used[CLASSES / 64];
     double worth[CLASSES], cost[CLASSES];
 };
@@ -153,17 +155,22 @@ static struct plain plain_of(const struct bats_windows_problem *p,
                           .now = worth_of_held(p, m, m->paid, FOREVER)};
 }
 
-/* Excludes types of which the budget does not pay a whole window. */
-static void look_at_budget(struct view *v, double budget)
+/* Excludes types of which the budget does not pay a whole window. Returns
+ * whether these are others than before. */
+static bool look_at_budget(struct view *v, double budget)
 {
-    for (size_t i = 0; i < v->p->n_types; i++)
-        v->is_paid[i] = v->p->types[i].charge <= budget;
+    bool is_new = false;
+    for (size_t i = 0; i < v->p->n_types; i++) {
+        bool is_paid = v->p->types[i].charge <= budget;
+        is_new |= is_paid != v->is_paid[i];
+        v->is_paid[i] = is_paid;
+    }
+    return is_new;
 }
 
 /* Sets up the classes: the last but one has the best type's tasks per money in
  * whole windows, the last one is free. */
-static void look_at(struct view *v, const struct bats_windows_problem *p,
-                    double budget)
+static void look_at(struct view *v, const struct bats_windows_problem *p)
 {
     double best = 0;
     v->p = p;
@@ -176,11 +183,12 @@ static void look_at(struct view *v, const struct bats_windows_problem *p,
         if (t->charge > 0)
             best = larger(best, t->rate * t->slots / t->charge);
     }
-    for (size_t i = 0; i < p->n_types; i++)
+    for (size_t i = 0; i < p->n_types; i++) {
         v->scale[i] = p->types[i].charge > 0
                           ? (CLASSES - 2) / (p->types[i].charge * best)
                           : 0;
-    look_at_budget(v, budget);
+        v->is_paid[i] = false;
+    }
 }
 
 static inline int class_of(const struct view *v, uint32_t type,
@@ -244,21 +252,17 @@ static inline int steps_of(const struct view *v, uint32_t i, double end,
                                steps);
 }
 
-/* Counts the steps of held machines; returns their tasks without further
- * windows. */
-static double tally_held(const struct view *v, double end, struct tally *t)
+static void tally_held(const struct view *v, double end, struct tally *t)
 {
     const struct bats_windows_problem *p = v->p;
     struct step steps[3];
-    double done = 0, paid;
-    memset(t->used, 0, sizeof t->used);
+    double paid;
     for (uint32_t i = 0, k = 0; k < p->n_machines; i++, k += v->stride) {
         double n = smaller(v->stride, p->n_machines - k);
         int n_steps = steps_of(v, i, end, &paid, steps);
         count(v, t, p->machines[k].type, n, steps, n_steps);
-        done += n * paid;
+        t->done += n * paid;
     }
-    return done;
 }
 
 static void tally_new(const struct view *v, double end, struct tally *t)
@@ -278,10 +282,10 @@ struct selection {
     double money, tasks; /* left for the last class */
 };
 
-static struct selection choose(const struct tally *t, double done,
-                               double budget, double want)
+static struct selection choose(const struct tally *t, double budget,
+                               double want)
 {
-    struct selection s = {.done = done, .last = CLASSES};
+    struct selection s = {.done = t->done, .last = CLASSES};
     for (int i = CLASSES - 1; i >= 0 && s.done < want; i--) {
         uint64_t at_most = t->used[i / 64] << (63 - i % 64);
         i -= at_most > 0 ? __builtin_clzll(at_most) : i % 64;
@@ -299,13 +303,13 @@ static struct selection choose(const struct tally *t, double done,
     return s;
 }
 
-static struct selection reach(const struct view *v, double end, double budget,
-                              double want)
+static void tally(const struct view *v, double end, struct tally *t)
 {
-    struct tally t;
-    double done = tally_held(v, end, &t);
-    tally_new(v, end, &t);
-    return choose(&t, done, budget, want);
+    t->end = end;
+    t->done = 0;
+    memset(t->used, 0, sizeof t->used);
+    tally_held(v, end, t);
+    tally_new(v, end, t);
 }
 
 /* ---- the plan ---- */
@@ -404,16 +408,17 @@ static double all_rates(const struct view *v)
 }
 
 /*
- * The soonest end by which the budget does `want`; by `latest` it does `most`
- * >= want. Brackets the end from the guess in growing steps; then alternates
- * bisection with interpolation, slightly overshooting towards the farther
- * side.
+ * The tally of the soonest end by which the budget does `want`: one of two, the
+ * first of which is of an end by which it does `most` >= want. Brackets the end
+ * from the guess in growing steps; then alternates bisection with
+ * interpolation, slightly overshooting towards the farther side.
  */
-static double soonest(const struct view *v, double budget, double want,
-                      double guess, double latest, double most)
+static struct tally *soonest(const struct view *v, double budget, double want,
+                             double guess, double most, struct tally *two)
 {
-    double low = 0, high = latest, below = -want, above = most - want;
-    double factor = NEAR;
+    double latest = two[0].end, low = 0, high = latest;
+    double below = -want, above = most - want, factor = NEAR;
+    struct tally *found = &two[0], *now = &two[1];
     for (int i = 0; high - low > PRECISION * high + INSTANT;) {
         double middle = (low + high) / 2;
         if ((low == 0 || high == latest) && low < guess && guess < high) {
@@ -423,19 +428,23 @@ static double soonest(const struct view *v, double budget, double want,
             double step = 0.4 * (PRECISION * high + INSTANT);
             middle = root + (root < middle ? step : -step);
         }
-        double over = reach(v, middle, budget, INFINITY).done - want;
+        tally(v, middle, now);
+        double over = choose(now, budget, INFINITY).done - want;
         if (over < 0) {
             low = middle;
             below = over;
             guess = middle * factor;
         } else {
+            struct tally *last = found;
+            found = now;
+            now = last;
             high = middle;
             above = over;
             guess = middle / factor;
         }
         factor *= factor;
     }
-    return high;
+    return found;
 }
 
 static void clear(const struct bats_windows_problem *p,
@@ -458,44 +467,51 @@ void bats_windows_cheapest(const struct bats_windows_problem *p, double end,
                            double budget, struct bats_windows_plan *plan)
 {
     struct view v;
+    struct tally t;
     struct purchase b = {.v = &v, .plan = plan, .budget = budget};
-    look_at(&v, p, budget);
+    look_at(&v, p);
+    look_at_budget(&v, budget);
     clear(p, plan);
-    b.left = reach(&v, end, budget, wanted(p));
+    tally(&v, end, &t);
+    b.left = choose(&t, budget, wanted(p));
     plan->feasible = b.left.done >= wanted(p);
     plan->end = end;
     buy_all(&b);
 }
 
-void bats_windows_plan(const struct bats_windows_problem *p, double budget,
-                       double reserve, struct bats_windows_plan *plan)
+void bats_windows_plan(const struct bats_windows_problem *p,
+                       const double *budgets, int n,
+                       struct bats_windows_plan *plan)
 {
     struct view v;
-    struct purchase b = {.v = &v, .plan = plan, .budget = budget - reserve};
-    double latest = 1, shortest = FOREVER, want = wanted(p);
-    look_at(&v, p, b.budget);
+    struct tally two[2], *t;
+    struct purchase b = {.v = &v, .plan = plan};
+    double latest = 1, shortest = FOREVER, want = wanted(p), most = 0;
+    look_at(&v, p);
     clear(p, plan);
     for (size_t i = 0; i < p->n_types; i++) {
-        const struct bats_windows_type *t = &p->types[i];
-        latest =
-            larger(latest, (p->demand + 2) / t->rate / smaller(t->slots, 1) +
-                               2 * t->loss + 1);
-        shortest = smaller(shortest, 1 / t->rate);
+        const struct bats_windows_type *type = &p->types[i];
+        latest = larger(latest, 2 * type->loss + 1 +
+                                    (p->demand + 2) / type->rate /
+                                        smaller(type->slots, 1));
+        shortest = smaller(shortest, 1 / type->rate);
     }
-    double most = reach(&v, latest, b.budget, INFINITY).done;
-    if (most < want) {
-        b.budget = budget;
-        look_at_budget(&v, budget);
-        most = reach(&v, latest, budget, INFINITY).done;
+    for (int i = 0; i < n && (i == 0 || most < want); i++) {
+        b.budget = budgets[i];
+        if (look_at_budget(&v, b.budget) || i == 0)
+            tally(&v, latest, &two[0]);
+        most = choose(&two[0], b.budget, INFINITY).done;
     }
     plan->feasible = most >= want;
     if (!plan->feasible)
         want = ENOUGH * most;
     double guess = plan->end > 0 ? plan->end : 1.25 * want / all_rates(&v);
-    double end = soonest(&v, b.budget, want, guess, latest, most);
-    plan->end = larger(end, shortest);
+    t = soonest(&v, b.budget, want, guess, most, two);
+    plan->end = larger(t->end, shortest);
     if (plan->feasible)
         plan->end = larger(plan->end, p->aim);
-    b.left = reach(&v, plan->end, b.budget, want);
+    if (plan->end != t->end)
+        tally(&v, plan->end, t);
+    b.left = choose(t, b.budget, want);
     buy_all(&b);
 }

@@ -35,6 +35,7 @@ struct row {
 
 static struct world {
     struct state s;
+    struct cluster clusters[2];
     struct machine machines[JOBS];
     struct machine_rest rest[JOBS];
     struct slot slots[JOBS];
@@ -84,9 +85,10 @@ static void set_up(const struct row *row)
 {
     struct state *s = &w->s;
     for (size_t i = 0; i < 2; i++)
-        bats_stats_release(&s->clusters[i].stats);
+        bats_stats_release(&w->clusters[i].stats);
     *w = (struct world){.tasks = {BATS_TASK_ASSIGNED}};
-    *s = (struct state){.machines = w->machines,
+    *s = (struct state){.clusters = w->clusters,
+                        .machines = w->machines,
                         .rest = w->rest,
                         .slots = w->slots,
                         .held = w->held,
@@ -241,7 +243,7 @@ static int create(void **state)
 static int destroy(void **state)
 {
     for (size_t i = 0; i < 2; i++)
-        bats_stats_release(&w->s.clusters[i].stats);
+        bats_stats_release(&w->clusters[i].stats);
     free(w);
     return 0;
 }

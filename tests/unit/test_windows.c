@@ -147,7 +147,7 @@ TEST(no_selection_of_windows_is_much_better)
         draw_from(seed);
         draw(&in);
         double best = seed <= 500 ? soonest(&in, 0.05) : INFINITY;
-        bats_windows_plan(&in.problem, in.budget, 0, &plan);
+        bats_windows_plan(&in.problem, &in.budget, 1, &plan);
         assert_true(plan.cost <= in.budget);
         if (best < INFINITY) {
             /* No plan is made that ends before a mean task could. */
@@ -219,12 +219,12 @@ TEST(no_part_of_a_window_is_planned)
     uint32_t buys[TYPES];
     int64_t keeps[1];
     struct bats_windows_plan plan = {.buys = buys, .keeps = keeps};
-    bats_windows_plan(&p, 7, 0, &plan);
+    bats_windows_plan(&p, &(double){7}, 1, &plan);
     assert_true(plan.feasible);
     assert_int_equal(buys[0], 0);
     assert_int_equal(keeps[0], 0);
     assert_int_equal(buys[1], 2);
-    bats_windows_plan(&p, 9, 0, &plan);
+    bats_windows_plan(&p, &(double){9}, 1, &plan);
     assert_int_equal(keeps[0] + buys[0], 1);
 }
 
@@ -248,11 +248,11 @@ TEST(a_task_is_cut_off_only_where_that_is_cheaper)
     uint32_t buys[2];
     int64_t keeps[2];
     struct bats_windows_plan plan = {.buys = buys, .keeps = keeps};
-    bats_windows_plan(&p, 6, 0, &plan);
+    bats_windows_plan(&p, &(double){6}, 1, &plan);
     assert_true(plan.feasible && keeps[0] == 1 && keeps[1] == 1);
     assert_true(buys[0] == 0 && buys[1] == 0);
     types[1].charge = 1;
-    bats_windows_plan(&p, 2, 0, &plan);
+    bats_windows_plan(&p, &(double){2}, 1, &plan);
     assert_true(plan.feasible && keeps[0] == 0 && keeps[1] == 0);
     assert_int_equal(buys[1], 2);
 }

@@ -84,16 +84,21 @@ static double reserve(const struct work *w)
     return sum;
 }
 
-static void plan_windows(struct work *w, double money)
+/* For the money, or for `careful` of it if that completes the bag; with a
+ * reserve if possible. */
+static void plan_windows(struct work *w, double money, double careful)
 {
+    double kept = reserve(w);
+    double budgets[] = {careful - fmin(kept, careful), careful,
+                        money - fmin(kept, money), money};
     double demand = w->problem.is.demand;
     int rounds = w->problem.levels.n > 0 ? ROUNDS : 0;
     for (int i = 0; i <= rounds; i++) {
         if (i > 0)
             w->problem.is.demand =
                 demand + problem_waits(&w->problem, &w->plan);
-        bats_windows_plan(&w->problem.is, money, fmin(reserve(w), money),
-                          &w->plan);
+        bats_windows_plan(&w->problem.is, budgets,
+                          sizeof budgets / sizeof *budgets, &w->plan);
     }
     for (uint32_t i = 0; i < w->problem.is.n_machines && !w->plan.feasible;
          i++)
@@ -128,14 +133,12 @@ static void plan_until_limit(const struct state *s, struct work *w)
     w->plan.end = fmax(end, 0);
 }
 
-/* Plans the soonest end with pessimistic runtimes; if that is too expensive,
- * with the estimated ones. */
-static void plan_carefully(const struct state *s, struct work *w, double money)
+/* The money if runtimes are longer than estimated. */
+static double careful(const struct state *s, const struct work *w,
+                      double money)
 {
     double error = w->problem.cv / sqrt(problem_results(s) + 1.0);
-    plan_windows(w, money / (1 + ERRORS * error));
-    if (!w->plan.feasible)
-        plan_windows(w, money);
+    return money / (1 + ERRORS * error);
 }
 
 static void plan_soonest(const struct state *s, struct work *w)
@@ -147,10 +150,8 @@ static void plan_soonest(const struct state *s, struct work *w)
     /* Estimate of the end. */
     double since = (double)(s->now - w->made_at) / (double)s->run.window;
     w->plan.end = fmax(w->plan.end - since, 0);
-    if (!w->is_all && has_aim)
-        plan_windows(w, money);
-    else if (!w->is_all)
-        plan_carefully(s, w, money);
+    if (!w->is_all)
+        plan_windows(w, money, has_aim ? money : careful(s, w, money));
     w->is_all |= has_aim && all <= w->plan.cost;
     if (w->is_all) {
         w->plan.end = end;
@@ -280,7 +281,7 @@ static void start(void *self, const struct state *s,
     if (!is_cheap && cost_of_all(s, w, &end) <= HOPE * money_left(s))
         use_all(s, w);
     else if (!is_cheap)
-        plan_windows(w, money_left(s));
+        plan_windows(w, money_left(s), money_left(s));
     memcpy(start->machines, w->buys, sizeof start->machines);
 }
 

@@ -328,8 +328,11 @@ int state_init(struct state *s, const struct bats_sched_options *o,
     s->money.lease = lease;
     s->money.earlier_charged = o->earlier.charged;
     s->run = run_of(o, lease->terms, gives_up);
-    s->n_clusters = o->n_clusters;
     s->n_machines = s->n_absent = o->n_machines;
+    s->clusters = state_room(s, o->n_clusters, sizeof *s->clusters);
+    if (!s->clusters)
+        return BATS_ENOMEM;
+    s->n_clusters = o->n_clusters;
     for (size_t c = 0; c < o->n_clusters; c++)
         s->idle.of[c] = (struct idle_list){NO_SLOT, NO_SLOT, 0};
     set_up_money(s, o);

@@ -214,7 +214,7 @@ struct state {
                                  attempt; empty without delays */
     struct bats_bag bag;
 
-    struct cluster clusters[BATS_CLUSTERS_MAX];
+    struct cluster *clusters;
     size_t n_clusters;
     struct machine *machines;
     struct machine_rest *rest; /* by machine */
