@@ -169,6 +169,8 @@ struct bats_job_view {
     int64_t start_s, end_s;   /* seconds since 1970; 0: unknown. Of a
                                * running job, end_s is its planned end */
     double rate;              /* billed per hour; < 0: unknown */
+    bool is_sent; /* it runs for the system, but its host has not confirmed
+                   * that */
 };
 
 struct bats_job_bill {

@@ -373,8 +373,10 @@ static void read_job(const char *job, unsigned long task,
 }
 
 /* Reads "  5 0.25 NAME USER r DATE TIME QUEUE SLOTS [TASK]"; a job that waits
- * has no QUEUE. Returns the job's number; 0: this is another line. */
-static unsigned long read_line(const char *line, size_t n, unsigned long *task)
+ * has no QUEUE. In state t its host has not confirmed it. Returns the job's
+ * number; 0: this is another line. */
+static unsigned long read_line(const char *line, size_t n, unsigned long *task,
+                               bool *is_sent)
 {
     char words[512], *rest, *word[11];
     size_t n_words = 0;
@@ -386,6 +388,7 @@ static unsigned long read_line(const char *line, size_t n, unsigned long *task)
         return 0;
     size_t without = strchr(word[7], '@') != NULL ? 9 : 8;
     *task = n_words > without ? strtoul(word[without], NULL, 10) : 0;
+    *is_sent = strchr(word[4], 't') != NULL;
     return strtoul(word[0], NULL, 10);
 }
 
@@ -393,9 +396,10 @@ static bool read_list(const char **at, struct bats_job_view *view)
 {
     for (const char *line = *at; *line != '\0' && *line != '<';) {
         unsigned long task, id;
+        bool is_sent;
         char tag[64];
         size_t n = strcspn(line, "\n");
-        id = read_line(line, n, &task);
+        id = read_line(line, n, &task, &is_sent);
         line += n + (line[n] == '\n');
         snprintf(tag, sizeof tag, JOB "%lu<", id);
         const char *job = id > 0 ? strstr(line, tag) : NULL;
@@ -403,6 +407,7 @@ static bool read_list(const char **at, struct bats_job_view *view)
             continue;
         *at = line;
         read_job(job + strlen(JOB), task, view);
+        view->is_sent = is_sent;
         return true;
     }
     return false;

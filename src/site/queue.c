@@ -40,6 +40,7 @@ struct job {
     bool is_forgotten; /* missed although ended jobs stay in the list */
     bool is_known;     /* to the accounting */
     bool is_back;      /* listed again after it was missed */
+    bool is_cancelled; /* that was tried */
     int64_t energy_j;  /* as the accounting says with the bill; 0: unknown */
     uint32_t number;   /* number of the job at its place; outlives the job */
 };
@@ -126,10 +127,11 @@ static void end(struct bats_queue *j, uint32_t place)
     job->state = ENDED;
     job->ended_us = bats_now_us(CLOCK_MONOTONIC);
     j->is_stale = true;
-    tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_ENDED,
-                                      .place = place,
-                                      .is_forgotten = job->is_forgotten &&
-                                                      job->is.submit_s > 0});
+    tell(j, &(struct bats_queue_news){
+                .type = BATS_QUEUE_ENDED,
+                .place = place,
+                .is_lost = job->is.is_sent ||
+                           (job->is_forgotten && job->is.submit_s > 0)});
     if (job->is.id[0] == '\0' ||
         (!j->o.rules.accounts && job->is.start_s == 0))
         bill(j, place, 0);
@@ -175,6 +177,21 @@ static void name_job(struct bats_queue *j, uint32_t place, const char *id)
                                       .place = place});
 }
 
+/* The job is billed for nothing while its host does not confirm that it runs:
+ * the host may have died. */
+static void await_host(struct bats_queue *j, uint32_t place)
+{
+    struct job *job = &j->jobs[place];
+    bool known;
+    int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
+    int64_t age_us = bats_queue_age(j, place, now_us, &known);
+    if (job->cancel_us != 0 || age_us < j->o.confirm_us)
+        return;
+    job->cancel_us = now_us;
+    say(j, "job %s is given up: its host has not answered for %lld s",
+        job->is.id, (long long)age_us / 1000000);
+}
+
 static void update(struct bats_queue *j, uint32_t place,
                    const struct bats_job_view *view)
 {
@@ -202,6 +219,8 @@ static void update(struct bats_queue *j, uint32_t place,
                                           .end_s = view->end_s,
                                           .rate = view->rate});
     }
+    if (view->is_sent)
+        await_host(j, place);
 }
 
 /* ---- what the user of this says ---- */
@@ -450,8 +469,12 @@ static void cancelled(struct bats_queue *j, int rc, const char *answer,
 {
     for (size_t i = 0; i < j->n_told; i++) {
         struct job *job = &j->jobs[j->told[i]];
+        int64_t again_us = j->o.rules.overrun_s * 1000000;
+        if (job->is_cancelled || again_us > PAUSE_MAX_US)
+            again_us = PAUSE_MAX_US;
         if (job->state != NONE) /* if it does not end, cancel it again */
-            job->cancel_us = now_us + PAUSE_MAX_US;
+            job->cancel_us = now_us + again_us;
+        job->is_cancelled = true;
     }
     if (rc < 0)
         say(j, "%s", why->text);

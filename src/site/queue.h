@@ -60,6 +60,7 @@ struct bats_queue_options {
     const char *tag; /* for marks; unique among the sessions of the run */
     uint32_t n;
     int64_t interval_us;
+    int64_t confirm_us; /* time for the host of a job to confirm its start */
 };
 
 /* The options' pointers must stay valid. BATS_ENOMEM. */
@@ -115,8 +116,8 @@ struct bats_queue_news {
     double rate; /* per hour; < 0: unknown */
     bats_money amount;
     int64_t energy_j;     /* joules; 0: not measured */
-    bool is_forgotten; /* ENDED: a list had shown the job, and the system does
-                        * not know it any more */
+    bool is_lost; /* ENDED: a list had shown the job, and the system does not
+                   * know it any more, or its host has never confirmed it */
     char sentence[256];
 };
 

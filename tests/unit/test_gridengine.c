@@ -164,6 +164,7 @@ TEST(jobs_are_listed_with_mark_reason_end_and_rate)
     assert_numbers("1 1795556831 90", view.index, view.submit_s,
                    view.end_s - now_s);
     assert_int_equal(view.phase, BATS_JOB_RUNS);
+    assert_false(view.is_sent);
     assert_true(bats_gridengine_jobs.read_list(&at, &view));
     assert_int_equal(view.phase, BATS_JOB_WAITS);
     assert_reads("3: cannot run in PE 'mpi' because it only offers 15 slots",
@@ -174,6 +175,17 @@ TEST(jobs_are_listed_with_mark_reason_end_and_rate)
         "1_0 : queue instance 'slow.q@slow1' dropped because it is full",
         "%s %s: %s", view.id, view.mark, view.reason);
     assert_false(bats_gridengine_jobs.read_list(&at, &view));
+    free(text);
+}
+
+TEST(a_job_in_state_t_is_not_confirmed_by_its_host)
+{
+    char *text = listed_at((int64_t)time(NULL));
+    const char *at = text;
+    struct bats_job_view view;
+    strstr(text, " r ")[1] = 't';
+    assert_true(bats_gridengine_jobs.read_list(&at, &view));
+    assert_true(view.is_sent);
     free(text);
 }
 

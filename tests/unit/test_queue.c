@@ -68,7 +68,10 @@ static void set_up(bool accounts, uint32_t together)
     char path[64];
     struct bats_queue_options o = {
         .system = &bats_slurm,
-        .rules = {.accounts = accounts, .together = together, .keeps_s = 300},
+        .rules = {.accounts = accounts,
+                  .together = together,
+                  .keeps_s = 300,
+                  .overrun_s = 60},
         .name = "bats-test",
         .requests = b->requests,
         .tag = "1",
@@ -147,7 +150,7 @@ static void hear(void)
         if (n.energy_j > 0)
             bats_append(b->news, sizeof b->news, " %lld J",
                         (long long)n.energy_j);
-        if (n.is_forgotten)
+        if (n.is_lost)
             bats_append(b->news, sizeof b->news, " forgotten");
     }
 }

@@ -22,6 +22,9 @@
 #define WINDOW (10 * BATS_MINUTE) /* default of --window */
 /* time for jobs to be back, beyond --silence */
 #define RETURN_US 15000000
+/* time for a host to confirm a start, beyond --silence: what is held for a job
+ * that waits pays it, and its end */
+#define START_US (BATS_ALLOC_MARGIN_S * INT64_C(1000000))
 
 /* The run may itself be in a job, which is billed until it ends. */
 static void find_own_job(struct bats_alloc *a)
@@ -172,7 +175,8 @@ void bats_alloc_create(const struct bats_settings *set, const char *record,
                                       .requests = a->requests,
                                       .tag = a->tag,
                                       .n = a->platform.n_machines,
-                                      .interval_us = set->poll};
+                                      .interval_us = set->poll,
+                                      .confirm_us = a->silence_us + START_US};
     bats_must(bats_queue_create(&jobs, &a->queue, &bats_why));
     take_over(a);
     options->engine.earlier.asked = a->n_taken > 0 ? a->asked : NULL;

@@ -257,7 +257,7 @@ static int job_failed(struct bats_alloc *a, const struct bats_queue_news *news,
     uint32_t cluster = a->platform.machines[place].cluster;
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = place};
     char last[200];
-    if (a->lanes[place].is_taken || news->is_forgotten)
+    if (a->lanes[place].is_taken || news->is_lost)
         return bats_joined_handle(a->joined, &event, err);
     last_output(a, id, last, sizeof last);
     tell(a, "job %s in partition %s ended before it joined%s%s", id,
