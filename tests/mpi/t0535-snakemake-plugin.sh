@@ -14,7 +14,7 @@ rule total:
 rule square:
     output: "q/{i}"
     threads: 2
-    resources: runtime=5, mem_mb=200
+    resources: runtime=5, mem_mb=1000
     shell: "echo $(({wildcards.i} * {wildcards.i})) >{output}"
 rule bad:
     output: "bad"
@@ -41,8 +41,9 @@ P
     cat >executors/remote.py <<'P'
 import threading
 class RemoteExecutor:
-    def __init__(self, finished):
+    def __init__(self, finished, workflow):
         self.finished, self.lock, self.active = finished, threading.Lock(), []
+        self.workflow = workflow
         self.__post_init__()
     def run_job_pre(self, job): pass
     def format_job_exec(self, job): return job.command
@@ -56,12 +57,18 @@ P
     # Rules of the Snakefile above, as a fake of Snakemake that knows no other.
     cat >snakemake/__main__.py <<'P'
 import asyncio, json, sys, time
+from types import SimpleNamespace as Some
 import snakemake_executor_plugin_bats as plugin
+defaults = Some(args=["mem_mb=min(max(2*input.size_mb, 1000), 8000)"],
+                parsed={"mem_mb": lambda: 8000})
 class Job:
     def __init__(self, rule, output, command, threads=1, **resources):
         self.command, self.is_done = f"mkdir -p q; {command}", None
+        self.rule = Some(resources={**defaults.parsed, **resources})
         self.said = {"type": "single", "rule": rule, "output": [output],
-                     "threads": threads, "resources": resources}
+                     "threads": threads,
+                     "resources": {"mem_mb": 8000, **resources}}
+    def is_group(self): return False
     def properties(self): return json.dumps(self.said)
 def finished(job, is_done): job.is_done = is_done
 def run(ex, jobs):
@@ -72,12 +79,13 @@ def run(ex, jobs):
         ex.active = asyncio.run(look())
         time.sleep(0.05)
     return all(job.is_done for job in jobs)
-ex = plugin.Executor(finished)
+ex = plugin.Executor(
+    finished, Some(resource_settings=Some(default_resources=defaults)))
 if sys.argv[-1] == "bad":
     ok = run(ex, [Job("bad", "bad", "exit 1")])
 else:
     ok = run(ex, [Job("square", f"q/{i}", f"echo {i * i} >q/{i}", 2,
-                      runtime=5, mem_mb=200) for i in range(3)]) and \
+                      runtime=5, mem_mb=1000) for i in range(3)]) and \
         run(ex, [Job("total", "sum", "cat q/* | awk '{n += $1} END {print n}' >sum")])
 ex.cancel_jobs([])
 sys.exit(0 if ok else 1)
@@ -96,9 +104,9 @@ test "$(cat sum)" = 5
 test "$(sqlite3 open.bats 'SELECT count(*) FROM tasks WHERE state = "done"')" = 4
 test "$(sqlite3 open.bats "SELECT DISTINCT json_remove(given, '$.key', '$.repeats')
     FROM submission ORDER BY json_extract(given, '$.class')")" = \
-    '{"class":"square","cores":2,"memory":"200M","limit":"5m"}
+    '{"class":"square","cores":2,"memory":"1000M","limit":"5m"}
 {"class":"total","cores":1}'
-ok 'jobs are tasks, with rule, threads, memory and time'
+ok 'jobs are tasks, with rule, threads, time and memory, unless no rule says it'
 exits 1 'driver ended with exit status 1' flow bad
 ok 'a job that fails ends the workflow'
 expect 1 env "$mark" python3 -m snakemake --executor bats -j 2 sum -f >out 2>err

@@ -34,6 +34,20 @@ common_settings = CommonSettings(
 
 AT_ONCE = 500  # requests that are sent before their answers are read
 
+# What Snakemake takes for the memory of a job whose rule says none.
+UNSAID = "min(max(2*input.size_mb, 1000), 8000)"
+MEMORY = ("mem", "mem_mb")
+
+
+def _asks_for_memory(job: Any, defaults: Any) -> bool:
+    """Whether a rule of the job, or --default-resources, says its memory."""
+    values = getattr(defaults, "parsed", defaults)  # without it: the newest
+    unsaid = [values[name] for name in MEMORY
+              if f"{name}={UNSAID}" in defaults.args]
+    return any(name in j.rule.resources and j.rule.resources[name] not in unsaid
+               for j in (job.jobs if job.is_group() else [job])
+               for name in MEMORY)
+
 
 class Executor(RemoteExecutor):
     def __post_init__(self) -> None:
@@ -62,13 +76,21 @@ class Executor(RemoteExecutor):
             raise WorkflowError("the run of bats-mpi has ended")
         return answers
 
+    def _needs(self, job: Any) -> Dict[str, Any]:
+        needs: Dict[str, Any] = {"properties": json.loads(job.properties())}
+        defaults = self.workflow.resource_settings.default_resources
+        mb = needs["properties"]["resources"].pop("mem_mb", 0)
+        if isinstance(mb, int) and mb > 0 and _asks_for_memory(job, defaults):
+            needs["memory"] = f"{mb}M"
+        return needs
+
     def run_jobs(self, jobs: List[JobExecutorInterface]) -> None:
         requests = []
         for job in jobs:
             self.run_job_pre(job)
             requests.append({
                 "submit": self.format_job_exec(job), "cwd": os.getcwd(),
-                "properties": json.loads(str(job.properties()))})
+                **self._needs(job)})
         with self.lock:
             answers = self._ask(requests)
         for job, answer in zip(jobs, answers):
