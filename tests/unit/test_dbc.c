@@ -94,10 +94,9 @@ TEST(the_grid_bag_is_done_as_by_hand)
         assert_int_equal(w->of[8].done, cases[i].on_r8);
         assert_end(.done = done,
                    .makespan = cases[i].rounds * INT64_C(27631579),
-                   .charged = done * INT64_C(27631579));
-        assert_int_equal(w->status.finish, cases[i].budget > 0
-                                               ? BATS_FINISH_BUDGET
-                                               : BATS_FINISH_ALL_DONE);
+                   .charged = done * INT64_C(27631579),
+                   .finish = cases[i].budget > 0 ? BATS_FINISH_BUDGET
+                                                 : BATS_FINISH_ALL_DONE);
     }
 }
 

@@ -376,8 +376,7 @@ static void keep(struct kept kept[NAMES], uint64_t seed, bool heavy)
     for (size_t i = 0; i < NAMES; i++) {
         play_schedule(&kept[i], names[i]);
         bats_money most = w->sampled.chosen->cost_high;
-        assert_int_equal(w->sampled.charged, 0);
-        assert_int_equal(w->status.budget, most);
+        assert_end(.sample_cost = 0, .budget = most);
         assert_true(w->status.charged <= most);
     }
 }

@@ -49,8 +49,8 @@ TEST(a_machine_with_nothing_to_do_is_given_back_at_once)
 {
     prepare(4, 1);
     play();
-    assert_int_equal(w->makespan, 80 * BATS_MINUTE);
-    assert_int_equal(w->status.charged, (80 * BATS_UNIT + 59) / 60);
+    assert_end(.makespan = 80 * BATS_MINUTE,
+               .charged = (80 * BATS_UNIT + 59) / 60);
 }
 
 /* Two machines; both are taken at 70 minutes, after three tasks each. */
@@ -59,8 +59,7 @@ TEST(what_is_reclaimed_is_charged_until_then)
     prepare(8, 2);
     take_at(0, 70 * BATS_MINUTE);
     play();
-    assert_int_equal(w->status.finish, BATS_FINISH_NO_MACHINES);
-    assert_int_equal(w->status.done, 6);
+    assert_end(.finish = BATS_FINISH_NO_MACHINES, .done = 6);
     assert_int_equal(notices, 2);
     /* The task that will not make it is told to stop at the notice; with
      * nothing more to do there, the machine is given back. */
@@ -75,8 +74,7 @@ TEST(an_hour_in_which_it_is_reclaimed_is_free)
     w->clusters[0].tariff.free = BATS_HOUR;
     take_at(0, 50 * BATS_MINUTE);
     play();
-    assert_int_equal(w->status.done, 4);
-    assert_int_equal(w->status.charged, 0);
+    assert_end(.done = 4, .charged = 0);
 }
 
 /* Half a budget's worth of machines could be had if the first hour counted as
@@ -89,8 +87,7 @@ TEST(what_may_be_free_is_held_all_the_same)
     w->o.sched.budget = 2 * BATS_UNIT;
     play();
     assert_int_equal(acquired, 2);
-    assert_int_equal(w->status.charged, 2 * BATS_UNIT);
-    assert_int_equal(w->status.done, 6);
+    assert_end(.charged = 2 * BATS_UNIT, .done = 6);
 }
 
 /* A task of 20 minutes, told after 8, saves its state and goes on on the

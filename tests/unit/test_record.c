@@ -403,20 +403,27 @@ TEST_IN_DIRECTORY(a_wrong_file_is_refused_and_left_alone)
         {"/", "/"},
         {"missing/" PATH, "No such file"},
         {"other.db", "is not a run record"},
+        {"pipe", "pipe is not a run record"},
+        {"cut", "cut is damaged: it is cut off after 511 bytes"},
+        {"page", "page is damaged (file is not a database)"},
         {"new.bats", "was written by a newer bats-mpi (schema 12, this one "
                      "knows 11)"},
         {"old.bats", "was written by an older bats-mpi (schema 4, this one "
                      "knows 11)"}};
+    static const char page[512] = "SQLite format 3";
     write_text("notes", "Dear diary, this is no database of any kind.\n");
     write_text("short", "SQLite");
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    write_bytes("cut", page, 511);
+    write_bytes("page", page, 512);
     ask("other.db", "CREATE TABLE t (a)");
-    for (int i = 5; i < 7; i++) {
+    for (int i = 8; i < 10; i++) {
         leave_record();
         ask(PATH,
-            i == 5 ? "PRAGMA user_version = 12" : "PRAGMA user_version = 4");
+            i == 8 ? "PRAGMA user_version = 12" : "PRAGMA user_version = 4");
         assert_int_equal(rename(PATH, rows[i][0]), 0);
     }
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 10; i++) {
         struct bats_record *r = (void *)1;
         assert_says(bats_record_open(rows[i][0], &r, &err), BATS_EINPUT,
                     rows[i][1]);

@@ -201,8 +201,7 @@ TEST(a_profile_is_continued)
     w->o.sched.sampling.n_observations = first.n_observations;
     choose(BATS_OFFER_FASTEST);
     play();
-    assert_int_equal(w->sampled.time, 0);
-    assert_int_equal(w->sampled.charged, 84 * BATS_UNIT);
+    assert_end(.sampled = 0, .sample_cost = 84 * BATS_UNIT);
     for (uint32_t t = 0; t < TASKS; t++)
         assert_false(done[t] == BATS_TASK_DONE &&
                      (w->begun[t][0] > 0 || w->begun[t][1] > 0));

@@ -29,8 +29,7 @@ TEST(a_dear_cluster_runs_on_few_machines)
 {
     set_up(12, 1, 0.1);
     play();
-    assert_int_equal(w->of[0].machines_used, 7);
-    assert_int_equal(w->of[1].machines_used, 2); /* for about the same money */
+    assert_end(.used0 = 7, .used1 = 2); /* for about the same money */
     assert_true(w->status.charged <= (7 * 3 + 2 * 12) * BATS_UNIT);
     assert_int_equal(w->n_sampled, 1);
 }

@@ -104,9 +104,7 @@ TEST(money_left_ends_a_short_bag_sooner)
     set_up(&bats_policy_bkp, 40, BATS_MINUTE, 16, 1, 0, 11);
     w->o.sched.confidence_z = 0.9;
     play();
-    assert_int_equal(w->decisions[0].machines[0], 4);
-    assert_int_equal(w->decisions[1].machines[0], 11);
-    assert_int_equal(w->status.charged, 11 * BATS_UNIT);
+    assert_end(.first0 = 4, .next0 = 11, .charged = 11 * BATS_UNIT);
     assert_true(w->makespan <= 6 * BATS_MINUTE);
 }
 
@@ -119,8 +117,7 @@ TEST(bats_plans_nodes_by_their_slots)
         w->machines[i].slots = 4;
     play_to(BATS_FINISH_ALL_DONE);
     assert_float_equal(w->of[1].profitability, 2.0, 1e-6);
-    assert_int_equal(w->decisions[0].machines[0], 8);
-    assert_int_equal(w->decisions[0].machines[1], 5); /* 20 tasks, 4 each */
+    assert_end(.first0 = 8, .first1 = 5); /* 20 tasks, 4 each */
 }
 
 /* When fewer than four machines were held for the first time. */
@@ -153,10 +150,8 @@ TEST(machines_whose_windows_end_soonest_are_marked)
     w->o.watch.after = note_first_loss;
     w->o.watch.context = &first_loss;
     play();
-    assert_int_equal(w->decisions[1].time, 55 * BATS_MINUTE);
-    assert_int_equal(w->decisions[1].tasks_left, 28);
-    assert_int_equal(w->decisions[1].machines[0], 2);
-    assert_int_equal(w->decisions[1].windows, 5);
+    assert_end(.planned = 55 * BATS_MINUTE, .left = 28, .next0 = 2,
+               .windows = 5);
     assert_int_equal(first_loss, BATS_HOUR);
     assert_end(.finish = BATS_FINISH_ALL_DONE, .charged = 14 * BATS_UNIT);
 }
@@ -172,11 +167,8 @@ TEST(running_tasks_claim_the_windows_they_need)
     set_up(&bats_policy_bkp, 40, 50 * BATS_MINUTE, 10, 1, 0, 1000);
     w->o.sched.confidence_z = 0.5;
     play();
-    assert_int_equal(w->status.sample_size, 2);
-    assert_int_equal(w->decisions[0].machines[0], 2);
-    assert_int_equal(w->decisions[1].time, 50 * BATS_MINUTE);
-    assert_int_equal(w->decisions[1].budget_left, 997 * BATS_UNIT);
-    assert_int_equal(w->decisions[1].tasks_left, 37);
+    assert_end(.sample_size = 2, .first0 = 2, .planned = 50 * BATS_MINUTE,
+               .budget_left = 997 * BATS_UNIT, .left = 37);
 }
 
 /* ---- what is left ---- */
@@ -191,9 +183,8 @@ TEST(lost_sample_task_is_sampled_again)
     w->o.losses = &loss;
     w->o.n_losses = 1;
     play();
-    assert_int_equal(w->decisions[0].machines[0], 2);
-    assert_int_equal(w->decisions[1].reason, BATS_REASON_SAMPLED);
-    assert_int_equal(w->decisions[1].time, 25 * BATS_MINUTE);
+    assert_end(.first0 = 2, .reason = BATS_REASON_SAMPLED,
+               .planned = 25 * BATS_MINUTE);
 }
 
 /* ---- order ---- */
@@ -326,16 +317,10 @@ TEST(tasks_left_follow_the_paper_s_estimate)
 {
     set_up(&bats_policy_bkp, 1000, 15 * BATS_MINUTE, 32, 3, 12, 2034);
     play();
-    assert_int_equal(w->status.sample_size, 30);
-    assert_int_equal(w->decisions[0].machines[0], 30);
-    assert_int_equal(w->decisions[0].machines[1], 30);
-    assert_int_equal(w->decisions[1].reason, BATS_REASON_SAMPLED);
-    assert_int_equal(w->decisions[1].time, 15 * BATS_MINUTE);
-    assert_int_equal(w->decisions[1].tasks_left, 760);
-    assert_int_equal(w->decisions[1].budget_left, 1584 * BATS_UNIT);
-    assert_int_equal(w->decisions[1].windows, 3);
-    assert_int_equal(w->decisions[1].machines[0], 32);
-    assert_int_equal(w->decisions[1].machines[1], 32);
+    assert_end(.sample_size = 30, .first0 = 30, .first1 = 30,
+               .reason = BATS_REASON_SAMPLED, .planned = 15 * BATS_MINUTE,
+               .left = 760, .budget_left = 1584 * BATS_UNIT, .windows = 3,
+               .next0 = 32, .next1 = 32);
 }
 
 /* Thesis, table 2.1: N = 1000, runtimes N(15, sqrt 5) min, 32 + 32 machines,

@@ -32,9 +32,7 @@ TEST(a_cluster_that_lacks_a_few_runs_only_these)
     play_to(BATS_FINISH_ALL_DONE);
     assert_true(w->n_decisions > 1);
     assert_int_equal(w->decisions[0].reason, BATS_REASON_START);
-    assert_int_equal(w->decisions[0].machines[0], 3);
-    assert_int_equal(w->decisions[0].machines[1], 0);
-    assert_int_equal(w->decisions[1].reason, BATS_REASON_SAMPLED);
+    assert_end(.first0 = 3, .first1 = 0, .reason = BATS_REASON_SAMPLED);
     /* Three tasks of at most 20 minutes, at the same time. */
     assert_in_range(w->decisions[1].time, 10 * BATS_MINUTE, 20 * BATS_MINUTE);
 }
@@ -43,10 +41,8 @@ TEST(where_all_is_known_the_plan_comes_first)
 {
     set_up(SAMPLE, SAMPLE);
     play_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->decisions[0].machines[0], 0);
-    assert_int_equal(w->decisions[0].machines[1], 0);
-    assert_int_equal(w->decisions[1].reason, BATS_REASON_SAMPLED);
-    assert_int_equal(w->decisions[1].time, 0);
+    assert_end(.first0 = 0, .first1 = 0, .reason = BATS_REASON_SAMPLED,
+               .planned = 0);
 }
 
 TEST(without_a_budget_nobody_waits)
@@ -54,8 +50,7 @@ TEST(without_a_budget_nobody_waits)
     set_up(3, 39);
     w->o.sched.budget = BATS_UNLIMITED;
     play_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->decisions[0].machines[0], 32);
-    assert_int_equal(w->decisions[0].machines[1], 32);
+    assert_end(.first0 = 32, .first1 = 32);
 }
 
 /* A budget for the three slow machines that are missing: those of a cluster
@@ -74,8 +69,7 @@ TEST(a_session_without_topping_up_is_replayed_as_it_was)
     set_up(SAMPLE - 3, 39);
     w->o.sched.earlier.tops_up = false;
     play();
-    assert_int_equal(w->decisions[0].machines[0], SAMPLE);
-    assert_int_equal(w->decisions[0].machines[1], 0);
+    assert_end(.first0 = SAMPLE, .first1 = 0);
 }
 
 /* ---- the sampling phase of its own ---- */
@@ -85,9 +79,7 @@ TEST(a_sample_that_is_complete_costs_nothing)
     set_up(SAMPLE, SAMPLE);
     w->o.sched.sampling.on = true;
     play();
-    assert_int_equal(w->sampled.time, 0);
-    assert_int_equal(w->sampled.charged, 0);
-    assert_int_equal(w->sampled.n_observations, 2 * SAMPLE);
+    assert_end(.sampled = 0, .sample_cost = 0, .observations = 2 * SAMPLE);
     assert_int_equal(w->begun_early[0] + w->begun_early[1], 0);
 }
 
@@ -101,8 +93,7 @@ TEST(a_cluster_that_is_hardly_known_gets_its_points)
     w->choice.offer = BATS_OFFER_FASTEST;
     w->o.choice = &w->choice;
     play_to(BATS_FINISH_ALL_DONE);
-    assert_int_equal(w->sampled.n_observations, 42 + 4);
-    assert_int_equal(w->sampled.charged, 4 * 3 * BATS_UNIT);
+    assert_end(.observations = 42 + 4, .sample_cost = 4 * 3 * BATS_UNIT);
     assert_int_equal(w->begun_early[1], 0);
 }
 
@@ -112,9 +103,8 @@ TEST(a_sample_is_filled_up)
     set_up(6, 12);
     w->o.sched.sampling.on = true;
     play();
-    assert_int_equal(w->sampled.tasks, SAMPLE - 18);
-    assert_int_equal(w->sampled.n_observations, SAMPLE + 1);
-    assert_int_equal(w->sampled.charged, 7 * (3 + 9) * BATS_UNIT);
+    assert_end(.sample_tasks = SAMPLE - 18, .observations = SAMPLE + 1,
+               .sample_cost = 7 * (3 + 9) * BATS_UNIT);
 }
 
 /* ---- where no task has ended well ---- */

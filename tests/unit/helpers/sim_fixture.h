@@ -134,7 +134,8 @@ static inline uint32_t on_both(void)
     return n;
 }
 
-/* How a run has ended; with 0 or 1 behind it: of that cluster. */
+/* How a run has ended, been sampled, and begun: its first decision and the next
+ * one; with 0 or 1 behind it: of that cluster. */
 #define FIGURES(X)                                                            \
     X(makespan, w->makespan)                                                  \
     X(finish, w->status.finish)                                               \
@@ -150,7 +151,23 @@ static inline uint32_t on_both(void)
     X(done1, w->of[1].done)                                                   \
     X(windows0, w->of[0].windows)                                             \
     X(used0, w->of[0].machines_used)                                          \
-    X(used1, w->of[1].machines_used)
+    X(used1, w->of[1].machines_used)                                          \
+    X(charged0, w->of[0].charged)                                             \
+    X(budget, w->status.budget)                                               \
+    X(sample_size, w->status.sample_size)                                     \
+    X(sampled, w->sampled.time)                                               \
+    X(sample_cost, w->sampled.charged)                                        \
+    X(sample_tasks, w->sampled.tasks)                                         \
+    X(observations, w->sampled.n_observations)                                \
+    X(first0, w->decisions[0].machines[0])                                    \
+    X(first1, w->decisions[0].machines[1])                                    \
+    X(planned, w->decisions[1].time)                                          \
+    X(reason, w->decisions[1].reason)                                         \
+    X(left, w->decisions[1].tasks_left)                                       \
+    X(budget_left, w->decisions[1].budget_left)                               \
+    X(windows, w->decisions[1].windows)                                       \
+    X(next0, w->decisions[1].machines[0])                                     \
+    X(next1, w->decisions[1].machines[1])
 
 struct figures {
 #define X(name, is) int64_t name;
