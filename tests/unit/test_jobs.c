@@ -396,8 +396,7 @@ static void prepare_pools(uint32_t n_tasks, const char *strategy)
     w->clusters[0].max = w->clusters[1].max = 2;
     for (uint32_t i = 0; i < 4; i++)
         w->machines[i].cluster = i / 2;
-    assert_int_equal(bats_strategy_parse(strategy, &w->o.sched.strategy, NULL),
-                     0);
+    assert_ok(bats_strategy_parse(strategy, &w->o.sched.strategy, NULL));
 }
 
 TEST(safe_jobs_are_not_asked_for_before_they_are_needed)

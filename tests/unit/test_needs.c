@@ -237,8 +237,7 @@ static void begin_told(const char *words, const struct bats_edge *edges,
                        uint32_t n_edges, uint32_t n_nodes)
 {
     uint32_t n = tasks(words);
-    assert_int_equal(bats_graph_init(&p->graph, n, n, edges, n_edges, NULL),
-                     0);
+    assert_ok(bats_graph_init(&p->graph, n, n, edges, n_edges, NULL));
     NEEDS({1, 0, 0, 0}, {4, 0, 0, 0});
     p->o.graph = &p->graph;
     p->o.told_runtime = told;

@@ -15,8 +15,7 @@ static struct bats_outfile *create(const char *prefix)
 
 static void add(struct bats_outfile *file, int stream, const char *text)
 {
-    assert_int_equal(bats_outfile_add(file, stream, text, strlen(text), NULL),
-                     0);
+    assert_ok(bats_outfile_add(file, stream, text, strlen(text), NULL));
 }
 
 /* Ends an attempt: where it is. */

@@ -113,8 +113,7 @@ static void use_expert(struct world *w)
                                         "N=1,T=300us,D=2x",
                                         "N=3,T=0.5x,D=1x",
                                         "N=inf,T=1x,D=2x"};
-    assert_int_equal(
-        bats_strategy_parse(names[pick(10)], &w->o.strategy, NULL), 0);
+    assert_ok(bats_strategy_parse(names[pick(10)], &w->o.strategy, NULL));
     if (chance(0.02)) /* 420 strategies are played */
         w->o.utility = "product";
     w->o.policy = &bats_policy_expert;

@@ -43,10 +43,15 @@ static void empty(struct world *w, uint32_t m)
 static void say(struct world *w, enum bats_event_type type, uint32_t m,
                 bats_time time)
 {
-    assert_int_equal(
-        tell(w,
-             (struct bats_event){.type = type, .machine = m, .runtime = time}),
-        0);
+    const struct bats_event ev = {type, .machine = m, .runtime = time};
+    assert_int_equal(tell(w, ev), 0);
+}
+
+static void send(struct world *w, uint32_t m, bats_money amount)
+{
+    const struct bats_event ev = {
+        .type = BATS_EVENT_BILLED, .machine = m, .amount = amount};
+    assert_int_equal(tell(w, ev), 0);
 }
 
 /* A job that is lost is to be billed; no other loss ends. */
@@ -72,9 +77,8 @@ static void send_bill(struct world *w, uint32_t m)
                              w->o.billing.overrun);
     bats_money amount =
         chance(0.2) ? 0
-        : chance(0.2)
-            ? price
-            : (bats_money)(uniform() * (double)price);
+        : chance(0.2) ? price
+                      : (bats_money)(uniform() * (double)price);
     if (chance(0.02)) {
         amount = price + 1 + pick(1000000);
         w->overbilled = true;
@@ -83,10 +87,7 @@ static void send_bill(struct world *w, uint32_t m)
     w->job[m] = NO_JOB;
     w->lost[m] = w->closed[m];
     w->all->bills++;
-    assert_int_equal(tell(w, (struct bats_event){.type = BATS_EVENT_BILLED,
-                                                 .machine = m,
-                                                 .amount = amount}),
-                     0);
+    send(w, m, amount);
 }
 
 static void no_such_job(struct world *w, uint32_t m)
@@ -122,11 +123,7 @@ static bool job_happens(struct world *w, uint32_t m)
         say(w, BATS_EVENT_CLOSED, m, 0);
     } else if (dice < 0.0015) {
         w->overbilled = true;
-        assert_int_equal(
-            tell(w, (struct bats_event){.type = BATS_EVENT_BILLED,
-                                        .machine = BATS_NO_MACHINE,
-                                        .amount = pick(100000)}),
-            0);
+        send(w, BATS_NO_MACHINE, pick(100000));
     } else if (w->job[m] == NO_JOB && dice < 0.005) {
         no_such_job(w, m);
     } else if (w->job[m] == JOB_ASKED) {
