@@ -107,19 +107,26 @@ TEST(a_script_is_run_by_what_its_first_line_names)
     }
 }
 
+/* What is read from "-" is read from there; closes both ends of the pipe. */
+static int load_from(int ends[2], struct bats_bagfile **bag)
+{
+    int saved = dup(STDIN_FILENO);
+    close(ends[1]);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    int rc = bats_bagfile_load("-", bag, &err);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    return rc;
+}
+
 TEST(standard_input_has_a_name)
 {
     int ends[2];
-    int saved = dup(STDIN_FILENO);
-    assert_int_equal(pipe(ends), 0);
-    close(ends[1]);
-    dup2(ends[0], STDIN_FILENO);
     struct bats_bagfile *bag = NULL;
-    assert_refused(bats_bagfile_load("-", &bag, &err), BATS_EINPUT,
+    assert_int_equal(pipe(ends), 0);
+    assert_refused(load_from(ends, &bag), BATS_EINPUT,
                    "standard input: no task in this bag");
-    dup2(saved, STDIN_FILENO);
-    close(saved);
-    close(ends[0]);
 }
 
 enum { N = 100000 };
@@ -131,10 +138,8 @@ static void write_large_bag(FILE *f)
     fclose(f);
 }
 
-static void expect_large_bag(const char *name)
+static void expect_large_bag(struct bats_bagfile *bag)
 {
-    struct bats_bagfile *bag = NULL;
-    assert_int_equal(bats_bagfile_load(name, &bag, NULL), 0);
     assert_int_equal(bag->n_tasks, N);
     for (uint32_t i = 0; i < N; i++) {
         char expected[32];
@@ -148,7 +153,7 @@ static void expect_large_bag(const char *name)
 TEST(a_large_bag_is_complete_in_a_file_and_through_a_pipe)
 {
     int ends[2];
-    int saved = dup(STDIN_FILENO);
+    struct bats_bagfile *bag = NULL;
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0) {
@@ -156,15 +161,12 @@ TEST(a_large_bag_is_complete_in_a_file_and_through_a_pipe)
         write_large_bag(fdopen(ends[1], "w"));
         _exit(0);
     }
-    close(ends[1]);
-    dup2(ends[0], STDIN_FILENO);
-    expect_large_bag("-");
-    write_large_bag(fopen(path, "w"));
-    expect_large_bag(path);
-    dup2(saved, STDIN_FILENO);
-    close(saved);
-    close(ends[0]);
+    assert_ok(load_from(ends, &bag));
     assert_int_equal(waitpid(child, NULL, 0), child);
+    expect_large_bag(bag);
+    write_large_bag(fopen(path, "w"));
+    assert_ok(bats_bagfile_load(path, &bag, &err));
+    expect_large_bag(bag);
 }
 
 /* ---- disBatch ---- */

@@ -5,7 +5,6 @@
 #include "bats/sched.h"
 #include "bats/status.h"
 #include "helpers/directory.h"
-#include "sim/sim.h"
 #include "sim/world.h"
 
 static const char path[] = "scenario";
@@ -147,65 +146,6 @@ TEST(a_deadline_within_a_window_is_watched)
     struct bats_world_result r =
         play_bag("tasks = 8\nruntime = constant 20s", "deadline = 35s", false);
     assert_in_time(&r, 35 * BATS_SECOND);
-}
-
-/* 24 hours of work for jobs at 1 an hour, of which four are to be had at any time,
- * and at 0.3, four at most: these wait for 3 hours, and last for one. Then the
- * same with jobs that ask for what the bag needs. */
-TEST(what_is_reclaimed_makes_nobody_late)
-{
-    enum { TASKS = 288, EACH = 4 };
-    const struct bats_cluster clusters[] = {
-        {.name = "safe", .charge = 24 * BATS_UNIT, .max = EACH},
-        {.name = "cheap",
-         .charge = 24 * 3 * BATS_UNIT / 10,
-         .max = EACH,
-         .reclaimable = true,
-         .lifetime = {.survival = BATS_SURVIVAL_EXPONENTIAL,
-                      .a = (double)BATS_HOUR,
-                      .share = 1}}};
-    struct bats_machine_spec machines[2 * EACH];
-    static const double speed[] = {1, 1};
-    static const bats_time queue[] = {0, 3 * BATS_HOUR},
-                           expected[] = {5 * BATS_MINUTE, 5 * BATS_MINUTE};
-    bats_time work[TASKS], end;
-    bats_money charged = 0;
-    for (uint32_t i = 0; i < 2 * EACH; i++)
-        machines[i] = (struct bats_machine_spec){i / EACH, 1};
-    for (uint32_t i = 0; i < TASKS; i++)
-        work[i] = 5 * BATS_MINUTE;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
-        bats_time step = seed > 10 ? BATS_MINUTE : 0;
-        struct bats_sim_options o = {
-            .sched = {.policy = &bats_policy_bats,
-                      .n_tasks = TASKS,
-                      .clusters = clusters,
-                      .n_clusters = 2,
-                      .expected = expected,
-                      .machines = machines,
-                      .n_machines = 2 * EACH,
-                      .window = 24 * BATS_HOUR,
-                      .budget = BATS_UNLIMITED,
-                      .goal = {.deadline = 7 * BATS_HOUR,
-                               .minimize = BATS_MINIMIZE_COST},
-                      .billing = {.model = BATS_BILLING_JOB, .step = step},
-                      .monitor_interval = BATS_MINUTE,
-                      .rules = {.losses = 200},
-                      .seed = seed},
-            .work = work,
-            .speed = speed,
-            .queue = queue,
-            .noise_seed = seed};
-        struct bats_sched_status status;
-        struct bats_sched *s;
-        assert_ok(bats_sim_run(&o, &s, &end, &err));
-        bats_sched_status(s, &status);
-        bats_sched_destroy(s);
-        assert_int_equal(status.done, TASKS);
-        assert_in_range(end, 0, 7 * BATS_HOUR);
-        charged += status.charged;
-    }
-    assert_true(charged < 20 * 24 * BATS_UNIT);
 }
 
 TEST_MAIN(enter_directory, leave_directory)

@@ -383,6 +383,41 @@ TEST(a_task_that_is_much_longer_than_a_window_is_done)
     assert_in_range(jobs.longest, 17 * BATS_HOUR, 64 * BATS_HOUR);
 }
 
+/* 24 hours of work for jobs at 1 an hour, of which four are to be had at any
+ * time, and at 0.3, four at most: these wait for 3 hours, and last for one. Then
+ * the same with jobs that ask for what the bag needs. */
+TEST(what_is_reclaimed_makes_nobody_late)
+{
+    static const bats_time work[] = {5 * BATS_MINUTE, 5 * BATS_MINUTE};
+    bats_money charged = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        prepare_two(288, 4, 24 * 0.3, BATS_UNLIMITED);
+        for (uint32_t i = 0; i < 288; i++)
+            w->work[i] = work[0];
+        jobs.queue[1] = 3 * BATS_HOUR;
+        w->clusters[0].charge = 24 * BATS_UNIT;
+        w->clusters[1].reclaimable = true;
+        w->clusters[1].lifetime =
+            (struct bats_lifetime){.survival = BATS_SURVIVAL_EXPONENTIAL,
+                                   .a = (double)BATS_HOUR,
+                                   .share = 1};
+        w->o.sched.expected = work;
+        w->o.sched.window = 24 * BATS_HOUR;
+        w->o.sched.goal = (struct bats_goal){.deadline = 7 * BATS_HOUR,
+                                             .minimize = BATS_MINIMIZE_COST};
+        w->o.sched.billing.step = seed > 10 ? BATS_MINUTE : 0;
+        w->o.sched.monitor_interval = BATS_MINUTE;
+        w->o.sched.rules.losses = 200;
+        w->o.sched.seed = w->o.noise_seed = seed;
+        w->o.watch.after = NULL; /* it would take most of the time */
+        play_jobs();
+        assert_end(.done = 288);
+        assert_in_range(w->makespan, 0, 7 * BATS_HOUR);
+        charged += w->status.charged;
+    }
+    assert_true(charged < 20 * 24 * BATS_UNIT);
+}
+
 /* ---- jobs that may not answer ---- */
 
 /* One in each pool, and a safe one only for the tail. */
