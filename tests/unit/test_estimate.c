@@ -65,16 +65,26 @@ static void make_offers(struct scenario *s,
 }
 
 /* All that the thesis prints, by offer; NULL: not this one. */
-static void expect_all(struct scenario *s, const char *const *printed)
+static void expect_all(struct scenario s, const char *const *printed)
 {
     struct bats_schedule offers[BATS_OFFERS];
-    make_offers(s, offers);
+    make_offers(&s, offers);
     for (int i = 0; i < BATS_OFFERS; i++)
         if (printed[i] != NULL)
             expect(&offers[i], printed[i]);
 }
 
 /* ---- thesis, table 3.2 ---- */
+
+/* At 3, and at this charge. */
+static struct scenario two(uint64_t n_tasks, double charge, double t_0,
+                           double t_1)
+{
+    struct scenario s = {.e = {.n_tasks = n_tasks}};
+    add(&s, "cluster0", 3, 32, t_0);
+    add(&s, "cluster1", charge, 32, t_1);
+    return s;
+}
 
 /*
  * The thesis prints neither the tasks that are left nor the T_i, but they can
@@ -87,13 +97,7 @@ static void expect_all(struct scenario *s, const char *const *printed)
  *   - (1, 28) has to suffice: 889 <= 120 (28 / T_1 + 1 / T_0).
  * So N = 889 and 3.7796 < T_1 <= 3.8132.
  */
-static struct scenario s3_4(double t_1)
-{
-    struct scenario s = {.e = {.n_tasks = 889}};
-    add(&s, "cluster0", 3, 32, 4 * t_1);
-    add(&s, "cluster1", 9, 32, t_1);
-    return s;
-}
+#define S3_4(t_1) two(889, 9, 4 * (t_1), t_1)
 
 /* "discovers a delta-N = 14 and indicates that a 2 % increase would render it
  * negative": (0, 29); 10.26 is printed as 11. 1.2 x 513 = 615.6 is printed as
@@ -108,9 +112,9 @@ TEST(table_3_2_s3_4_is_met)
         [BATS_OFFER_FASTEST] = "fastest 768: 32 32 0 for 2, delta -",
     };
     for (double t = 3.7797; t <= 3.8132; t += 0.0016) {
-        struct scenario s = s3_4(t);
+        struct scenario s = S3_4(t);
         struct bats_schedule offers[BATS_OFFERS];
-        expect_all(&s, printed);
+        expect_all(s, printed);
         make_offers(&s, offers);
         for (int i = BATS_OFFER_CHEAPEST_20; i < BATS_OFFERS; i++)
             assert_int_equal(offers[i].cushion, 0);
@@ -124,13 +128,7 @@ TEST(table_3_2_s3_4_is_met)
  *   - Bmin 732 is 244 windows of cluster0: 243 x 60 < 963 T <= 244 x 60.
  * So N = 963 and 15.1402 < T <= 15.2025.
  */
-static struct scenario s4_1(double t)
-{
-    struct scenario s = {.e = {.n_tasks = 963}};
-    add(&s, "cluster0", 3, 32, t);
-    add(&s, "cluster1", 12, 32, t);
-    return s;
-}
+#define S4_1(t) two(963, 12, t, t)
 
 /* 1.2 x 732 is printed as 872, which gives the same. "In 1 % increments from 80 %
  * of Bfastest, a new schedule at 0.85": 1632; printed as 1633, and so is the
@@ -147,9 +145,9 @@ TEST(table_3_2_s4_1_is_met)
                                "cushion 9",
     };
     for (double t = 15.1403; t <= 15.2025; t += 0.0031) {
-        struct scenario s = s4_1(t);
+        struct scenario s = S4_1(t);
         struct bats_schedule offers[BATS_OFFERS], other;
-        expect_all(&s, printed);
+        expect_all(s, printed);
         assert_ok(bats_estimate_for_budget(estimator(&s), CENTS(87200), &other,
                                            &err));
         expect(&other, " 872: 32 1 0 for 8, ");
@@ -182,8 +180,7 @@ TEST(kohonen_list_is_met)
         [BATS_OFFER_FASTEST_10] = "fastest-10% 15.12: 10 10 4 for 4, ",
         [BATS_OFFER_FASTEST] = "fastest 16.8: 10 10 10 for 3, ",
     };
-    struct scenario s = ec2(5000 - 159, 1.66, 0.86, 0.97);
-    expect_all(&s, printed);
+    expect_all(ec2(5000 - 159, 1.66, 0.86, 0.97), printed);
 }
 
 /*
@@ -204,20 +201,17 @@ TEST(sarsa_list_is_met)
         [BATS_OFFER_FASTEST_10] = "fastest-10% 5.04: 9 9 9 for 1, ",
         [BATS_OFFER_FASTEST] = "fastest 5.6: 10 10 10 for 1, ",
     };
-    struct scenario s = ec2(9000 - 1115, 0.29, 0.15, 0.08);
-    expect_all(&s, printed);
+    expect_all(ec2(9000 - 1115, 0.29, 0.15, 0.08), printed);
     printed[BATS_OFFER_CHEAPEST] = "cheapest 3.12: 3 0 0 for 13, ";
-    for (double t = 0.2932; t < 0.295; t += 0.0004) {
-        s = ec2(9000 - 1115, t, t / 2 / 0.96, t / 4 / 0.90);
-        expect_all(&s, printed);
-    }
+    for (double t = 0.2932; t < 0.295; t += 0.0004)
+        expect_all(ec2(9000 - 1115, t, t / 2 / 0.96, t / 4 / 0.90), printed);
 }
 
 /* ---- budgets and deadlines ---- */
 
 TEST(too_small_a_budget_names_the_least)
 {
-    struct scenario s = s4_1(15.15);
+    struct scenario s = S4_1(15.15);
     struct bats_schedule schedule;
     bats_money least;
     s.e.currency = "SU";
@@ -251,7 +245,7 @@ TEST(least_budget_may_take_two_clusters)
  * and 29 of 12: 444 a window. In 3 h 48 min all 64 machines. */
 TEST(deadline_gets_the_cheapest)
 {
-    struct scenario s = s4_1(15.15);
+    struct scenario s = S4_1(15.15);
     struct bats_schedule schedule;
     assert_ok(bats_estimate_for_deadline(estimator(&s), 4 * BATS_HOUR,
                                          &schedule, &err));
@@ -300,7 +294,7 @@ TEST(long_tasks_get_whole_windows)
 
 TEST(unknown_clusters_are_not_used)
 {
-    struct scenario s = s4_1(15.15);
+    struct scenario s = S4_1(15.15);
     struct bats_schedule offers[BATS_OFFERS];
     s.runtimes[1].mean = 0;
     make_offers(&s, offers);
@@ -321,7 +315,7 @@ TEST(unknown_clusters_are_not_used)
  * window 4. With 1004 tasks Te is 235.3, in window 4 too, but not its bound. */
 TEST(upper_bound_may_take_a_window_more)
 {
-    struct scenario s = s4_1(15);
+    struct scenario s = S4_1(15);
     struct bats_schedule offers[BATS_OFFERS];
     double sample[30];
     for (int i = 0; i < 30; i++)
@@ -383,7 +377,7 @@ TEST(each_policy_has_its_names)
 
 TEST(choice_gets_its_schedule)
 {
-    struct scenario s = s4_1(15.15);
+    struct scenario s = S4_1(15.15);
     struct bats_schedule schedule;
     struct bats_choice choice = {.offer = BATS_OFFER_FASTEST_20};
     assert_ok(bats_estimate_choose(estimator(&s), &choice, &schedule, &err));

@@ -274,18 +274,6 @@ PLAY(a_reservation_is_where_it_is_soonest_and_moves_from_a_lost_machine)
     assert_int_equal(p->began[49], 1000 * BATS_SECOND);
 }
 
-PLAY(memory_and_gpus_are_not_oversold)
-{
-    NEEDS({1, 1, 0, 0}, {1, 0, 40, 0});
-    begin(tasks("0:1x6 1:1x6"), 1, 8, 2);
-    uint32_t running = 0;
-    for (uint32_t i = 0; i < 8; i++)
-        running += p->slot[i].end > 0;
-    assert_int_equal(running, 4); /* two of each, though slots are free */
-    play();
-    assert_int_equal(p->now, 3 * BATS_SECOND);
-}
-
 /* At most 5 % of all slots until the end are wasted beyond what no schedule can
  * avoid: the area, or the longest task. */
 PLAY(mixed_tasks_end_near_the_bound)

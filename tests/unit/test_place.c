@@ -50,6 +50,9 @@ TEST(sub_deadlines_leave_the_least_time_to_those_that_follow)
     bats_graph_release(&g);
 }
 
+static const struct bats_policy *const policies[] = {
+    &bats_policy_miser, &bats_policy_mw_dbs, &bats_policy_flow};
+
 static const bats_time told[] = {BATS_MINUTE, BATS_MINUTE, BATS_MINUTE,
                                  BATS_MINUTE};
 
@@ -85,8 +88,6 @@ static void run(const struct bats_policy *policy, bats_money budget,
 
 TEST(deadline_and_budget_say_where_tasks_run)
 {
-    static const struct bats_policy *const policies[] = {&bats_policy_miser,
-                                                         &bats_policy_mw_dbs};
     for (size_t i = 0; i < 2; i++) { /* all on the slow machine */
         run(policies[i], 4 * BATS_UNIT, 1, 0);
         assert_end(.done = 4, .charged = 4 * BATS_UNIT,
@@ -132,8 +133,6 @@ TEST(flow_ends_as_soon_as_the_money_allows)
  * time and cost nothing: the money for the two does. */
 TEST(tasks_that_take_no_time_cost_nothing)
 {
-    static const struct bats_policy *const policies[] = {
-        &bats_policy_miser, &bats_policy_mw_dbs, &bats_policy_flow};
     struct bats_edge list[12];
     bats_time what_is_told[8] = {BATS_MINUTE};
     what_is_told[7] = BATS_MINUTE;
@@ -283,8 +282,6 @@ static void run_two(const struct bats_policy *policy,
 /* The second one has a minute, and money for both tasks on the fast machine. */
 TEST(each_workflow_has_its_own_money_and_deadline)
 {
-    static const struct bats_policy *const policies[] = {
-        &bats_policy_miser, &bats_policy_mw_dbs, &bats_policy_flow};
     static const struct bats_purse purses[] = {
         {.budget = 2 * BATS_UNIT},
         {.budget = 6 * BATS_UNIT, .deadline = BATS_MINUTE}};

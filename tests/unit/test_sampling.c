@@ -135,16 +135,6 @@ TEST(a_lost_machine_of_the_chosen_ones_is_replaced)
     assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
 }
 
-TEST(the_run_s_own_budget_still_holds)
-{
-    set_up(9, 4);
-    choose(BATS_OFFER_FASTEST);
-    w->o.sched.budget = 300 * BATS_UNIT; /* fastest: 84 + 768 */
-    play();
-    assert_true(w->status.charged <= 300 * BATS_UNIT);
-    assert_int_equal(w->status.finish, BATS_FINISH_BUDGET);
-}
-
 TEST(a_budget_that_is_given_is_the_limit)
 {
     set_up(9, 4);
