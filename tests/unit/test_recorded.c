@@ -55,14 +55,11 @@ static void charge(struct bats_record *r, bats_time now, uint32_t machine,
 static json_t *figures(enum bats_billing_model model)
 {
     struct bats_view *view;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
+    char *text;
     assert_ok(bats_view_open(PATH, &view, &err));
-    fputs("{\"kind\":\"run\"", out);
-    assert_ok(bats_axis_write(view, bats_lease_terms(model), out, &err));
-    putc('}', out);
-    fclose(out);
+    PRINT(text, fputs("{\"kind\":\"run\"", out);
+          assert_ok(bats_axis_write(view, bats_lease_terms(model), out, &err));
+          putc('}', out));
     json_t *all = json_loads(text, 0, NULL);
     assert_non_null(all);
     free(text);

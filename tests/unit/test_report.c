@@ -73,11 +73,8 @@ static struct bats_report a_report(void)
 
 static char *printed(const struct bats_report *report)
 {
-    char *text = NULL;
-    size_t n;
-    FILE *out = open_memstream(&text, &n);
-    bats_report_print(out, report);
-    fclose(out);
+    char *text;
+    PRINT(text, bats_report_print(out, report));
     return text;
 }
 
@@ -191,14 +188,12 @@ static const struct end {
      "run again\n           with --budget 108\n",
      .status = {EXHAUSTED, .rest_cost = 15 * BATS_UNIT}},
     {"for the whole bag, run again\n           with --resume --budget 108\n",
-     .status = {EXHAUSTED, .rest_cost = 15 * BATS_UNIT},
-     .recorded = true},
+     .status = {EXHAUSTED, .rest_cost = 15 * BATS_UNIT}, .recorded = true},
     {" --budget 0.53\n", /* little is missing: 0.5 + 0.0296 = 0.5296 */
      .status = {EXHAUSTED, .charged = BATS_UNIT / 2, .rest_cost = 29600}},
     {"not known", .status = {EXHAUSTED, .rest_cost = -1}},
     {"stopped by SIGINT: 99 of 100 tasks done, 1 left, in",
-     .status = {ONE_LEFT = BATS_FINISH_STOPPED},
-     .signal = 2},
+     .status = {ONE_LEFT = BATS_FINISH_STOPPED}, .signal = 2},
     {"no machine is left: 99 of 100 tasks done, 1 left",
      .status = {ONE_LEFT = BATS_FINISH_NO_MACHINES}},
     {"charged    92.5 SU (no budget was set)\n",
@@ -213,26 +208,20 @@ static const struct end {
     {"charged    99 of the budget of 100 SU, 6.5 of it before this run; an "
      "allocation\n           is billed for all that it holds, until it is "
      "given back\n",
-     .status = {RESUMED},
-     .billing = BATS_BILLING_ALLOCATION},
+     .status = {RESUMED}, .billing = BATS_BILLING_ALLOCATION},
     /* The limit of a schedule is no budget. */
     {"charged    92.5 of at most 100 SU with the chosen schedule (no budget "
      "was set)\n",
-     .status = {A_STATUS},
-     BATS_UNLIMITED},
+     .status = {A_STATUS}, BATS_UNLIMITED},
     {"charged    92.5 of at most 100 SU with the chosen schedule (the budget "
      "is 300\n           SU)\n",
-     .status = {A_STATUS},
-     300 * BATS_UNIT},
+     .status = {A_STATUS}, 300 * BATS_UNIT},
     {"bats-mpi: the chosen schedule may cost no more: 99 of 100 tasks done, "
      "1 left",
-     .status = {ONE_LEFT = BATS_FINISH_BUDGET},
-     300 * BATS_UNIT},
+     .status = {ONE_LEFT = BATS_FINISH_BUDGET}, 300 * BATS_UNIT},
     {"bats-mpi: budget exhausted: 99 of 100",
-     .status = {ONE_LEFT = BATS_FINISH_BUDGET},
-     100 * BATS_UNIT},
-    {"charged    92.5 of the budget of 100 SU\n",
-     .status = {A_STATUS},
+     .status = {ONE_LEFT = BATS_FINISH_BUDGET}, 100 * BATS_UNIT},
+    {"charged    92.5 of the budget of 100 SU\n", .status = {A_STATUS},
      100 * BATS_UNIT},
     {"deadline   9h, kept with 4h28m to spare\n", .status = {DEADLINE}},
     {"deadline   9h, missed: tasks are left\n",
@@ -409,13 +398,11 @@ TEST(a_name_without_a_row_is_explained)
                                .window = BATS_HOUR};
     struct bats_schedule offers[BATS_OFFERS];
     for (e.n_clusters = 1; e.n_clusters <= 2; e.n_clusters++) {
-        char *text = NULL;
-        size_t size, n;
-        FILE *out = open_memstream(&text, &size);
-        assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+        char *text;
+        size_t n;
+        assert_ok(bats_estimate_offers(&e, offers, &n, &err));
         assert_int_equal(n, e.n_clusters == 1 ? 1 : 3);
-        bats_schedules_print(out, &e, offers, n, 200);
-        fclose(out);
+        PRINT(text, bats_schedules_print(out, &e, offers, n, 200));
         if (!strstr(text, e.n_clusters == 1
                               ? "\ncheapest, cheaper, balanced and faster are "
                                 "the same schedule as fastest here.\n"
@@ -432,12 +419,9 @@ TEST(a_name_without_a_row_is_explained)
 static void has(const struct bats_report *r, const char *path,
                 const char *expected)
 {
-    char words[100], *rest = words, *word, *text = NULL;
-    size_t n;
-    FILE *out = open_memstream(&text, &n);
-    assert_int_equal(bats_report_json(out, r, NULL), 0);
-    fclose(out);
-    assert_int_equal(text[n - 1], '\n');
+    char words[100], *rest = words, *word, *text;
+    PRINT(text, assert_ok(bats_report_json(out, r, &err)));
+    assert_int_equal(text[strlen(text) - 1], '\n');
     json_t *all = json_loads(text, 0, NULL), *o = all;
     assert_non_null(all);
     free(text);

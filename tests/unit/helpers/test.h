@@ -92,6 +92,15 @@ static struct {
                  sizeof((const intmax_t[]){__VA_ARGS__}) / sizeof(intmax_t)), \
         text)
 
+/* The text is what this prints to `out`; for free(). */
+#define PRINT(text, ...)                                                      \
+    do {                                                                      \
+        size_t size_;                                                         \
+        FILE *out = open_memstream(&(text), &size_);                          \
+        __VA_ARGS__;                                                          \
+        fclose(out);                                                          \
+    } while (0)
+
 /* Nothing that is not a number is near to anything. */
 #define assert_near(value, expected, tolerance)                               \
     do {                                                                      \
