@@ -6,9 +6,7 @@
 #ifndef BATS_HISTORY_CHECKS_H
 #define BATS_HISTORY_CHECKS_H
 
-#include "bats/sched.h"
-#include "bats/status.h"
-#include "history_digest.h"
+#include "history_world.h"
 
 /* Windows entered by a machine that was held from `acquired` to `until`. */
 static int64_t windows(const struct world *w, bats_time acquired,
@@ -64,38 +62,29 @@ static bool works(const struct world *w, uint32_t m)
 
 enum { WAITS, LET, DOOMED };
 
-/* The fate of a node, found through all edges, of those before it first. */
+static int right_to_run(const struct world *w, uint32_t node);
+
+/* The fate of a node: of a task, or of all that a joint waits for. */
 static int fate(const struct world *w, uint32_t node)
 {
-    if (node < w->o.n_tasks) {
-        if (w->results[node] > 0)
-            return bats_sched_has_failed(w->sched, node) ? DOOMED : LET;
-        return w->skipped[node] || w->earlier[node] == BATS_TASK_LEFT_OUT
-                   ? DOOMED
-                   : WAITS;
-    }
-    int worst = LET;
+    if (node >= w->o.n_tasks)
+        return right_to_run(w, node);
+    if (w->results[node] > 0)
+        return bats_sched_has_failed(w->sched, node) ? DOOMED : LET;
+    return w->skipped[node] || w->earlier[node] == BATS_TASK_LEFT_OUT ? DOOMED
+                                                                      : WAITS;
+}
+
+/* The task may run (LET), waits, or must be skipped: found through all edges,
+ * with the fates of those before it first. */
+static int right_to_run(const struct world *w, uint32_t node)
+{
     const struct bats_graph *g = &w->graph;
+    int worst = LET;
     for (uint32_t p = 0; p < g->n_nodes; p++)
         for (uint64_t k = g->first[p]; k < g->first[p + 1]; k++) {
             int of = g->child[k] == node ? fate(w, p) : LET;
             if (of == DOOMED && !g->any[node])
-                return DOOMED;
-            if (of == WAITS)
-                worst = WAITS;
-        }
-    return worst;
-}
-
-/* The task may run (LET), waits, or must be skipped. */
-static int right_to_run(const struct world *w, uint32_t task)
-{
-    const struct bats_graph *g = &w->graph;
-    int worst = LET;
-    for (uint32_t p = 0; p < g->n_nodes; p++)
-        for (uint64_t k = g->first[p]; k < g->first[p + 1]; k++) {
-            int of = g->child[k] == task ? fate(w, p) : LET;
-            if (of == DOOMED && !g->any[task])
                 return DOOMED;
             if (of == WAITS)
                 worst = WAITS;

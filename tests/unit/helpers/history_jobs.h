@@ -5,10 +5,8 @@
 #ifndef BATS_HISTORY_JOBS_H
 #define BATS_HISTORY_JOBS_H
 
-#include "bats/sched.h"
-#include "bats/status.h"
+#include "history_billing.h"
 #include "history_checks.h"
-#include "history_leases.h"
 
 static int tell(struct world *w, struct bats_event ev)
 {
