@@ -113,19 +113,26 @@ TEST(quantiles_of_many_tasks_are_those_of_a_sample)
 static const struct bats_past_place places[] = {{"slow", "site", "old"},
                                                 {"fast", "site", "new"}};
 
-/* Adds a run with a task of `seconds` of each kind named, on both clusters. */
-static int add(struct bats_store *to, const char *run, int64_t ended_s,
-               const char *kind, double seconds)
+/* What the next run has measured. */
+static struct bats_task_kinds kinds;
+static struct bats_gather gather;
+
+static int add_run(struct bats_store *to, const char *run, int64_t ended_s)
 {
-    struct bats_task_kinds kinds = {0};
-    struct bats_gather gather = {0};
-    uint32_t number = bats_task_kinds_named(&kinds, kind);
-    bats_gather_note(&gather, number, 0, seconds);
-    bats_gather_note(&gather, number, 1, seconds / 2);
     int rc = bats_store_add(to, run, ended_s, &kinds, places, &gather, &err);
     bats_task_kinds_release(&kinds);
     bats_gather_release(&gather);
     return rc;
+}
+
+/* Adds a run with a task of `seconds` of each kind named, on both clusters. */
+static int add(struct bats_store *to, const char *run, int64_t ended_s,
+               const char *kind, double seconds)
+{
+    uint32_t number = bats_task_kinds_named(&kinds, kind);
+    bats_gather_note(&gather, number, 0, seconds);
+    bats_gather_note(&gather, number, 1, seconds / 2);
+    return add_run(to, run, ended_s);
 }
 
 /* Each case has an empty store in a directory of its own. */
@@ -192,19 +199,6 @@ static const char *numbered(int i)
     static char name[16];
     snprintf(name, sizeof name, "%d", i);
     return name;
-}
-
-TEST_IN_STORE(two_at_a_time_lose_nothing)
-{
-    struct bats_store *second;
-    assert_ok(bats_store_open(path, true, &second, &err));
-    for (int i = 0; i < 6; i++)
-        assert_int_equal(
-            add(i % 2 ? store : second, numbered(i), 1700000000 + i, "sim", 4),
-            1);
-    bats_store_close(second);
-    read_past();
-    assert_int_equal(past.n_rows, 12);
 }
 
 /* 20 bags of 1 to 20 s, a day apart: the last 8 have rows of their own, those
@@ -320,8 +314,6 @@ TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)
 {
     char run[] = "a";
     for (; run[0] < 'd'; run[0]++) {
-        struct bats_task_kinds kinds = {0};
-        struct bats_gather gather = {0};
         uint32_t sim = bats_task_kinds_named(&kinds, "sim");
         for (int i = 0; i < 2; i++) {
             bats_gather_note(&gather, sim, 0, 8);
@@ -334,16 +326,11 @@ TEST_IN_STORE(memory_is_kept_for_all_bags_of_a_kind)
                                                   7, 'c' + 'a' - run[0],
                                                   run[0] == 'b' ? 9 : 7});
         assert_int_equal(gather.n_sizes, 2);
-        assert_int_equal(bats_store_add(store, run, 1700000000, &kinds, places,
-                                        &gather, &err),
-                         1);
-        bats_task_kinds_release(&kinds);
-        bats_gather_release(&gather);
+        assert_int_equal(add_run(store, run, 1700000000), 1);
     }
     read_past();
-    assert_numbers("2 800 6 3", (int64_t)past.n_sizes,
-                   past.sizes[0].asked_kib, past.sizes[0].tasks,
-                   past.sizes[1].tasks);
+    assert_numbers("2 800 6 3", (int64_t)past.n_sizes, past.sizes[0].asked_kib,
+                   past.sizes[0].tasks, past.sizes[1].tasks);
     assert_near(past.sizes[0].seconds, 48, 1e-9);
     assert_near(past.sizes[1].most_s, 9, 1e-9);    /* of the second bag */
     assert_near(past.sizes[1].limit_s, 'a', 1e-9); /* of the last one */
@@ -535,8 +522,6 @@ TEST_IN_STORE(merged_bags_count_as_one)
  * something else), half of that on fast; `drift` times all of it. */
 static void add_sweep(const char *run, int64_t at, double drift, bool is_noise)
 {
-    struct bats_task_kinds kinds = {0};
-    struct bats_gather gather = {0};
     uint32_t kind = bats_task_kinds_named(&kinds, "fit");
     for (uint32_t i = 0; i < 40; i++) {
         double n = i + 1, what = is_noise ? i * 7919 % 41 : n;
@@ -544,10 +529,7 @@ static void add_sweep(const char *run, int64_t at, double drift, bool is_noise)
         bats_gather_note(&gather, kind, i % 2, s);
         bats_gather_point(&gather, kind, i % 2, i, "n", &n, 1, s);
     }
-    assert_int_equal(
-        bats_store_add(store, run, at, &kinds, places, &gather, &err), 1);
-    bats_task_kinds_release(&kinds);
-    bats_gather_release(&gather);
+    assert_int_equal(add_run(store, run, at), 1);
 }
 
 static void ask_sweep(const char *names, struct bats_past_model *model)
