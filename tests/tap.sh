@@ -88,6 +88,15 @@ verb() {
     "$BATS_MPI" "$@" >out 2>err </dev/null
 }
 
+# behind COMMAND...: in the background, as process $run, into out and err. Those of
+# the command before are gone then: what is awaited there is said by this one.
+behind() {
+    rm -f out err
+    touch out err
+    env "$mark" "$@" >out 2>err </dev/null &
+    run=$!
+}
+
 # tells PATTERN ARGUMENT...: bats-mpi exits with 0, and prints the pattern.
 tells() {
     verb "${@:2}"

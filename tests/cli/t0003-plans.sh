@@ -92,10 +92,10 @@ ok '--dry-run prints the commands of all points, with variables and functions'
 
 printf '%s\n' 'parameter x 1' 'task main' 'exec touch begun' 'exec sleep 600' \
     endtask >slow.pln
-"$BATS_MPI" run -q --grace 1m slow.pln >out 2>err &
+behind "$BATS_MPI" run -q --grace 1m slow.pln
 within 60 eval '[ -n "$(find tmp -name begun)" ]'
-kill -TERM $!
-wait $! || :
+kill -TERM $run
+wait $run || :
 test -z "$(find tmp -name 'bats-*')"
 ok 'a job that is told to stop takes its directory along'
 

@@ -207,7 +207,7 @@ ok 'zoom, keys and search work'
 # The same runtimes, and a budget far above the charges, make charts that tell
 # nothing; so does a legend without values.
 for i in $(seq 8); do echo '@sleep 15m'; done >same
-bats 7 same -c c.ini --budget 3000 --time-scale 36000 --seed 3
+bats 7 same -c c.ini --budget 3000 --time-scale 3600 --seed 3
 "$BATS_MPI" report same
 page same.html '[...document.querySelectorAll(".u-legend")].every(e =>
         !/-|time|:/.test(e.innerText))' \

@@ -73,9 +73,7 @@ ok 'two runs at a time lose nothing'
 
 printf '%s\n' 'sh ./work --a 1' '#BATS class=second' 'sh ./work --a 2' \
     '#BATS class=-' 'while test ! -e go; do sleep 0.1; done; : --b' >slow
-env "$mark" "$BATS_MPI" -j 3 slow --history k.db --record-sync 10ms \
-    --no-replicate >out 2>err &
-run=$!
+behind "$BATS_MPI" -j 3 slow --history k.db --record-sync 10ms --no-replicate
 within 60 told '2 done' "$BATS_MPI" status slow
 kill -KILL $run
 wait $run || :

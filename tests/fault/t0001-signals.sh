@@ -10,10 +10,9 @@ yes "trap '' TERM INT; echo >>started; sleep 1003 & while :; do sleep 1004; done
 # begin N COMMAND...: starts a run, waits until N tasks have begun. $launcher is
 # the process of the command; what hangs is killed.
 begin() {
-    rm -f started launcher out err
-    timeout --foreground -s KILL 300 env "$mark" sh -c \
-        'echo $$ >launcher && exec "$@"' sh "${@:2}" >out 2>err </dev/null &
-    waiter=$!
+    rm -f started launcher
+    behind timeout --foreground -s KILL 300 sh -c \
+        'echo $$ >launcher && exec "$@"' sh "${@:2}"
     within 60 has_lines "$1" started
     launcher=$(cat launcher)
 }
@@ -23,7 +22,7 @@ begin_ranks() {
 
 # end CODE: the run ends by itself, with this exit status, and leaves nothing.
 end() {
-    expect "$1" wait $waiter
+    expect "$1" wait $run
     within 60 nobody_left
 }
 

@@ -5,10 +5,8 @@ needs_open_mpi
 
 # launch ARGUMENT...: mpirun in the background, prepared to lose ranks.
 launch() {
-    rm -f pids.* ran out err
-    env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} --enable-recovery "$@" \
-        >out 2>err </dev/null &
-    launcher=$!
+    rm -f pids.*
+    behind timeout -k 5 900 ${MPIRUN:-mpirun} --enable-recovery "$@"
 }
 
 # exactly_once N: N tasks have one result each, for the reader of the output,
@@ -42,8 +40,8 @@ kill -KILL "$(rank_pid 2)"
 perl -e 'kill "KILL", shift; select undef, undef, undef, 0.03; kill "KILL", shift' \
     "$(cat pids.all-4)" "$(rank_pid 4)"
 within 60 test ! -e "/proc/$victim"
-kill -0 $launcher
-wait $launcher
+kill -0 $run
+wait $run
 exactly_once 12
 for rank in 2 4; do
     grep -q "bats-mpi: rank $rank on .* is lost: its process has ended" err
@@ -88,7 +86,7 @@ is_lost_thrice() {
 within 60 is_lost_thrice
 ok 'a task that is lost with its machine goes to another one, and the log tells'
 kill -KILL "$(rank_pid 0)"
-wait $launcher || :
+wait $run || :
 within 60 nobody_left
 rm where
 recoverable 5 fragile $rules --resume
@@ -105,7 +103,7 @@ launch -n 3 "$BATS_MPI" fragile $rules --resume-failed
 kill_where_it_runs 1
 within 60 test -s where
 kill -TERM "$(rank_pid 0)"
-wait $launcher || :
+wait $run || :
 within 60 nobody_left
 verb record verify fragile
 ok 'run again, it may be lost again; the record of all sessions is true'
@@ -122,14 +120,14 @@ else
         -n 1 unshare -p -f --kill-child "$BATS_MPI" bag : -n 1 "$BATS_MPI" bag
     within 60 test -s pids.all-2
     kill -KILL "$(rank_pid 2)"
-    wait $launcher
+    wait $run
     exactly_once 12
     grep -q 'rank 2 on .* is lost: its process has ended' err
     ok "$name"
     launch -n 3 "$BATS_MPI" bag --policy rr --silence 6s
     within 60 test -s pids.all-2
     kill -KILL "$(rank_pid 0)"
-    wait $launcher || :
+    wait $run || :
     grep -q 'rank 0 has died' err
     within 60 nobody_left
     ok 'a master that dies takes the workers with it, all the same'
@@ -166,7 +164,7 @@ for rank in 3 2; do within 60 grep -q "rank $rank on .* is lost" err; done
 begun=$(wc -l <pids.all-2)
 kill -CONT "$stopped"
 touch lost
-wait $launcher
+wait $run
 exactly_once 200
 # It may have been about to start one.
 test "$(wc -l <pids.all-2)" -le $((begun + 2))
@@ -181,7 +179,7 @@ echo "$BATS_TASK_ID"
 TASK
 printf 'sh task\nsh task\n' >bag
 launch -n 3 "$BATS_MPI" bag --policy rr --joblog log --silence 3s
-wait $launcher
+wait $run
 exactly_once 2
 expect 1 grep -q 'is lost' err
 ok 'a worker whose tasks take all cores is not silent'

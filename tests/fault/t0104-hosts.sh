@@ -23,17 +23,16 @@ export OMPI_MCA_oob_tcp_if_include=10.77.0.0/24
 
 # launch ARGUMENT...: rank 0 here, and one on each of four hosts.
 launch() {
-    rm -f pids.* bag.bats* out err
-    env "$mark" ${MPIRUN:-mpirun} --enable-recovery \
+    rm -f pids.* bag.bats*
+    behind ${MPIRUN:-mpirun} --enable-recovery \
         --host localhost:1,slow1:1,slow2:1,slow3:1,slow4:1 -n 5 "$BATS_MPI" bag --policy rr \
-        --joblog log --json report "$@" >out 2>err </dev/null &
-    launcher=$!
+        --joblog log --json report "$@"
 }
 
 # ended: mpirun ends soon; it is killed where it does not.
 ended() {
-    within 90 test ! -e /proc/$launcher && return
-    kill -KILL $launcher
+    within 90 test ! -e /proc/$run && return
+    kill -KILL $run
     false
 }
 # goes_on: the run ends, and each task has one result.

@@ -6,9 +6,8 @@ needs_open_mpi
 
 # Nobody writes to it: rank 0 waits for its bag.
 mkfifo bag
-env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery -n 3 \
-    "$BATS_MPI" bag --no-record --silence 4s >out 2>err </dev/null &
-launcher=$!
+behind timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery -n 3 \
+    "$BATS_MPI" bag --no-record --silence 4s
 for rank in 0 1 2; do within 60 rank_pid $rank >waits.$rank; done
 sleep 7
 for rank in 0 1 2; do rank_pid $rank | cmp - waits.$rank; done
@@ -17,7 +16,7 @@ ok 'a master that reads its bag for longer than --silence is not lost'
 kill -KILL "$(rank_pid 0)"
 within 60 nobody_left
 kill_alive
-expect '[1-9][0-9]*' wait $launcher
+expect '[1-9][0-9]*' wait $run
 ok 'the others leave when it dies before it has read it; the exit status is not 0'
 
 # One does not come, so that the others are still in MPI_Init.
@@ -47,16 +46,15 @@ PYTHON
 # orphaned SIGN ARGUMENT...: mpirun dies when that succeeds; nobody stays, but
 # what it has started otherwise.
 orphaned() {
-    rm -f held began out err
-    env "$mark" ${MPIRUN:-mpirun} "${@:2}" >out 2>err </dev/null &
-    launcher=$!
-    within 60 $1 >out
-    env "$mark" python3 hold.py $launcher >held &
+    rm -f held began
+    behind ${MPIRUN:-mpirun} "${@:2}"
+    within 60 $1 >pid
+    env "$mark" python3 hold.py $run >held &
     holder=$!
     within 60 test -s held
     test "$(cat held)" -gt 1
-    kill -KILL $launcher
-    expect 137 wait $launcher
+    kill -KILL $run
+    expect 137 wait $run
     within 60 none_stays
     kill $holder
     expect 143 wait $holder

@@ -38,7 +38,7 @@ RANDOM=1 # the same numbers in each run of this script
 # Kills workers until half of them are gone, then has the rest stop.
 kill_workers() {
     gone=0
-    while [ -e /proc/$launcher ] && [ $gone -lt $((workers / 2)) ]; do
+    while [ -e /proc/$run ] && [ $gone -lt $((workers / 2)) ]; do
         sleep 1.$((RANDOM % 10))
         rank=$((RANDOM % workers + 1))
         pid=$(rank_pid $rank) || :
@@ -58,12 +58,10 @@ left=$tasks
 while [ $session -lt $((80 + tasks / 500)) ]; do
     session=$((session + 1))
     budget=$((budget + per_session))
-    rm -f out err # its start is awaited there, not that of the one before
-    env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
+    behind timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
         -n $((workers + 1)) "$BATS_MPI" bag --resume --clusters clusters.ini \
         --policy rr --budget $budget --retries 20 --timeout 2s --grace 1s \
-        --joblog log --json report --output none >out 2>err </dev/null &
-    launcher=$!
+        --joblog log --json report --output none
     within 60 grep -q 'start: ' err
     # The first one's money runs out. One that is killed cannot say so; nor can
     # mpirun.
@@ -74,7 +72,7 @@ while [ $session -lt $((80 + tasks / 500)) ]; do
         pid=$(rank_pid 0) || :
         [ -n "$pid" ] && kill -KILL "$pid" && masters=1 && rm -f report
     fi
-    wait $launcher || :
+    wait $run || :
     within 60 nobody_left || break
     before=$left
     left=$(sql "SELECT count(*) FROM tasks WHERE state NOT IN ('done', 'failed')")

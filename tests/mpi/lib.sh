@@ -54,12 +54,12 @@ needs_open_mpi() {
 # 1, mpirun --enable-recovery (Open MPI 4.1.4) sometimes crashes in its own end,
 # or has none.
 recoverable() {
-    rm -f status pids.* out err
+    rm -f status pids.*
     printf '%s\n' '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || exec "$@"' '"$@"' \
         'code=$?; echo $code >status.new; mv status.new status' \
         'exit $code' >rank
-    env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery -n "$1" \
-        sh rank "$BATS_MPI" "${@:2}" >out 2>err </dev/null &
+    behind timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery -n "$1" \
+        sh rank "$BATS_MPI" "${@:2}"
 }
 
 # ends_with CODE: rank 0 of recoverable does. An mpirun that goes on is killed.

@@ -107,11 +107,12 @@ exits 2 '--wd /nowhere: No such file' alone -j2 --wd /nowhere bag
 begun=$(date +%s%N)
 alone -j4 -k --delay 0.2s ::: 'date +%s%N' 'date +%s%N' 'date +%s%N'
 test $(($(sed -n 3p out) - begun)) -ge 400000000
-env "$mark" timeout 20 "$BATS_MPI" -j2 --memfree 99999G bag >out 2>&1 &
-sleep 1
-expect 1 test -s out
-kill -INT $!
-expect '130|143' wait $!
+rm bag.bats*
+behind "$BATS_MPI" -j2 --memfree 99999G bag
+within 60 told '2 running, 1 pending' "$BATS_MPI" status bag
+kill -TERM $run
+expect 143 wait $run
+test ! -s out
 alone -j2 --memfree 1M bag
 test "$(wc -l <out)" -eq 3
 ok 'tasks run elsewhere, nicely, one after the other, where there is memory'
@@ -195,11 +196,11 @@ ok 'no output is lost where it cannot be written'
 printf 'echo >>began; until test -e killed; do sleep 0.1; done; echo %s\n' \
     1 2 3 4 5 6 >slow
 rm -f began
-alone -j 3 slow &
+behind "$BATS_MPI" -j 3 slow
 within 60 has_lines 3 began
 kill -KILL "$(rank_pid 2)"
 touch killed
-wait $!
+wait $run
 test "$(sort out | xargs)" = '1 2 3 4 5 6'
 grep -q 'rank 2 on .* is lost: its process has ended' err
 within 60 nobody_left
@@ -228,14 +229,11 @@ echo true >>two
 signalled() {
     rm -f began saved
     # A background job of a shell ignores SIGINT.
-    env "$mark" perl -e '$SIG{INT} = "DEFAULT"; exec "setsid", @ARGV' \
-        "$BATS_MPI" -j 2 --grace 10s --no-record two >out 2>err </dev/null &
-    within 60 both
-    kill -"$1" "$2$!"
-    wait $!
-}
-both() {
-    [ "$(cat began saved 2>/dev/null | wc -l)" -ge 2 ]
+    behind perl -e '$SIG{INT} = "DEFAULT"; exec "setsid", @ARGV' \
+        "$BATS_MPI" -j 2 --grace 10s --no-record two
+    within 60 has_lines 2 began
+    kill -"$1" "$2$run"
+    wait $run
 }
 # in_order SIGNAL WHOM CODE: both tasks save their work, and nothing is left.
 in_order() {
@@ -248,20 +246,16 @@ grep -q 'stopped by SIGINT' err
 in_order TERM - 143
 in_order HUP '' 143
 ok 'Ctrl-C, TERM, even if all processes hear it, and HUP end the run in order'
-yes 'echo >>began; sleep 2' | head -n 8 >two
-expect 5 signalled USR1 ''
-test "$(wc -l <began)" -lt 8
-ok 'SIGUSR1 is the order to start no more tasks'
 yes 'echo >>began; sleep 1001' | head -n 4 >two
 expect 137 signalled KILL ''
 within 60 nobody_left
 ok 'nothing is left of a run whose rank 0 is killed'
 
 mkfifo late
-env "$mark" "$BATS_MPI" -j 2 --no-record late >out 2>err </dev/null &
+behind "$BATS_MPI" -j 2 --no-record late
 within 60 rank_pid 0 >pid
-kill -TERM $!
-expect 143 wait $!
+kill -TERM $run
+expect 143 wait $run
 within 60 nobody_left
 ok 'a signal before rank 0 has read its bag ends the run, as 128 + signal'
 

@@ -11,7 +11,7 @@ yes 'echo "cp: out.$BATS_TASK_ID: No space left" >&2; exit 1' | head -n 3 >>bag
 
 # in_background N BAG ARGUMENT...: a run.
 in_background() {
-    rm -f go go.1
+    rm -f go go.1 out.run err.run
     env "$mark" timeout -k 5 900 ${MPIRUN:-mpirun} -n $1 "$BATS_MPI" "${@:2}" \
         >out.run 2>err.run </dev/null &
     run=$!

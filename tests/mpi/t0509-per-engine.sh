@@ -47,7 +47,7 @@ ok 'each session does it again; they are no tasks, and STOP cannot fail'
 # A machine is charged from its first task on: START is before that.
 two_clusters >clusters.ini
 { echo '#DISBATCH PERENGINE START sleep 0.5'; yes '@sleep 5m' | head -n 6; } >bag
-bats 7 bag --clusters clusters.ini --time-scale 3600 --budget 90
+bats 7 bag --clusters clusters.ini --time-scale 3600 --budget 9000
 test "$(sql "SELECT min(time_us) >= 1800000000 FROM happened
     WHERE what = 'acquire'")" = 1
 ok 'no window begins before START has ended'

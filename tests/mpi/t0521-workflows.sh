@@ -167,12 +167,12 @@ ok 'a workflow that cannot be in time is said to be late while it runs'
 # ---- a task is stopped, for its workflow cannot pay the next window ----
 
 printf '%s\n' '#BATS workflow short budget=3' '@sleep 90m' \
-    '#BATS workflow long budget=9' '@sleep 2h' >bag2
+    '#BATS workflow long budget=90' '@sleep 2h' >bag2
 ini '[run]; window = 1h' '[cluster one]; ranks = 1; max = 1; charge = 2' \
     '[cluster two]; ranks = 2; charge = 3' >both.ini
 expect 4 bats 3 bag2 --clusters both.ini --time-scale 3600 --policy rr
 test "$(sql bag2.bats 'SELECT group_concat(amount BETWEEN 1 AND
-    CASE account WHEN 1 THEN 3000000 ELSE 9000000 END) FROM (SELECT account,
+    CASE account WHEN 1 THEN 3000000 ELSE 90000000 END) FROM (SELECT account,
     sum(amount) AS amount FROM charge WHERE account > 0 GROUP BY account)')" = 1,1
 grep -qE '^short +0/1 +0 +1 +1 ' err
 grep -qE '^long +1/1 +0 +0 +0 ' err

@@ -319,8 +319,7 @@ until [ -e go ]; do sleep 0.1; done
 END
 mkdir driver.d
 cd driver.d
-env "$mark" bats-mpi run --open -j 1 -- sh ../driver \
-    >out 2>err </dev/null & run=$!
+behind bats-mpi run --open -j 1 -- sh ../driver
 within 60 test -e submitted
 kill -KILL $run
 wait $run || true

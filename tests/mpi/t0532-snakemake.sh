@@ -88,8 +88,7 @@ rm -f open.bats
 
 # begin N JOB...: until so many of these jobs run, and the others wait.
 begin() {
-    env "$mark" bats-mpi run --open -j $1 -- sh drive "${@:2}" \
-        >out 2>err </dev/null & run=$!
+    behind bats-mpi run --open -j $1 -- sh drive "${@:2}"
     within 120 told "^$1\$" sh -c 'ls began.* | wc -l'
     within 60 grep -q "external jobid '$(($# - 1))'" err
 }

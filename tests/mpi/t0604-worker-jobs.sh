@@ -8,10 +8,9 @@ ini '[run]; currency = SU' '[cluster w]; ranks = 1-8; charge = 1' >clusters.ini
 # begin BAG ARGUMENT...: a run in the background, into out and err; $master. It
 # may be over before its door is seen: jobs of an earlier one come back to it.
 begin() {
-    rm -f door out err
-    env "$mark" "$BATS_MPI" "$@" --clusters clusters.ini --welcome door \
-        --host 127.0.0.1 >out 2>err </dev/null &
-    master=$!
+    rm -f door
+    behind "$BATS_MPI" "$@" --clusters clusters.ini --welcome door --host 127.0.0.1
+    master=$run
     within 60 has_door
 }
 has_door() {

@@ -10,11 +10,10 @@ ini '[run]; currency = SU' '[cluster w]; ranks = 1-8; charge = 1' >clusters.ini
 echo 'touch begun; until test -e go; do sleep 0.1; done' >bag
 
 port=$((20000 + $$ % 10000))
-master() { # waits for workers, into out and err; $master
-    rm -f door go out err
-    env "$mark" timeout 200 "$BATS_MPI" bag --clusters clusters.ini --welcome door \
-        --host 127.0.0.1 --port $port --no-record --silence 3s >out 2>err </dev/null &
-    master=$!
+master() { # waits for workers
+    rm -f door go
+    behind timeout 200 "$BATS_MPI" bag --clusters clusters.ini --welcome door \
+        --host 127.0.0.1 --port $port --no-record --silence 3s
     within 60 test -s door
 }
 # worker FILE: a job at this door, to its end; into worker.err.
@@ -37,7 +36,7 @@ knocks() {
 still_runs() {
     touch go
     worker door
-    expect 0 wait $master
+    expect 0 wait $run
     grep -q '1 of 1 task done' err
 }
 
@@ -108,7 +107,7 @@ late() {
 within 60 late
 ok 'who says nothing, before or after the handshake, is sent away and delays nobody'
 touch go
-expect 0 wait $master
+expect 0 wait $run
 grep -q '1 of 1 task done' err
 master
 # The master waits 15 s for a stranger. On a busy machine the rest may take as

@@ -28,9 +28,9 @@ expect 142 wait $!
 kill $holder
 ok 'a job ends even if what it prints cannot be written'
 
-"$BATS_MPI" lease 600 sh -c 'echo $$ >pid; exec sleep 600' >out 2>err &
+behind "$BATS_MPI" lease 600 sh -c 'echo $$ >pid; exec sleep 600'
 within 60 test -s pid
-kill -KILL $!
+kill -KILL $run
 within 60 sh -c '! kill -0 $(cat pid) 2>/dev/null'
 ok 'if the watchdog is killed, so is the command'
 
