@@ -10,6 +10,17 @@
 #include "site/batch_system.h"
 #include "site/json_systems.h"
 
+/* Its queue, user, account and rate, and its two nodes; *: a whole one. */
+static void holds(const struct bats_allocation *a, const char *expected)
+{
+    assert_int_equal(a->n_nodes, 2);
+    assert_reads(expected, "%s %s %s %g: %s %u%s, %s %u%s",
+                 a->parts[0].partition, a->user, a->account, a->rate,
+                 a->nodes[0].host, a->nodes[0].cpus,
+                 a->nodes[0].whole ? "*" : "", a->nodes[1].host,
+                 a->nodes[1].cpus, a->nodes[1].whole ? "*" : "");
+}
+
 /* ---- PBS ---- */
 
 static const char qstat[] =
@@ -43,17 +54,8 @@ TEST(a_job_of_pbs_has_the_hosts_of_its_chunks_and_ends_after_its_walltime)
     tzset();
     assert_ok(bats_pbs_read_job(qstat, &a, &err));
     assert_ok(bats_pbs_read_nodes(pbsnodes, 2, &a, &err));
-    assert_int_equal(a.n_nodes, 2);
-    assert_string_equal(a.nodes[0].host, "c24");
-    assert_int_equal(a.nodes[0].cpus, 2);
-    assert_false(a.nodes[0].whole);
-    assert_string_equal(a.nodes[1].host, "c21");
-    assert_int_equal(a.nodes[1].cpus, 4);
-    assert_true(a.nodes[1].whole);
-    assert_float_equal(a.rate, 3, 0); /* 6 threads, 2 per core */
-    assert_string_equal(a.parts[0].partition, "short");
-    assert_string_equal(a.user, "anna");
-    assert_string_equal(a.account, "phys");
+    /* 6 threads, 2 per core */
+    holds(&a, "short anna phys 3: c24 2, c21 4*");
     assert_int_equal(a.start_s, 1664918613);
     assert_int_equal(a.end_s, 1664918613 + 27 * 3600 + 30);
     assert_int_equal(a.life, 1);
@@ -102,13 +104,7 @@ static void check(const char *json)
 {
     struct bats_allocation a = {0};
     assert_ok(bats_flux_read_job(json, &a, &err));
-    assert_int_equal(a.n_nodes, 2);
-    assert_string_equal(a.nodes[1].host, "n4");
-    assert_int_equal(a.nodes[1].cpus, 10);
-    assert_float_equal(a.rate, 20, 0);
-    assert_string_equal(a.parts[0].partition, "batch");
-    assert_string_equal(a.user, "anna");
-    assert_string_equal(a.account, "phys");
+    holds(&a, "batch anna phys 20: n3 10, n4 10");
     assert_int_equal(a.start_s, 1791485339);
     assert_int_equal(a.end_s, 1791488939);
     bats_allocation_release(&a);

@@ -101,24 +101,17 @@ static void write_scenario(uint32_t number)
 /* ---- tasks with needs ---- */
 
 /* Tasks, some of which wait for an earlier one. */
-static void write_waiting(FILE *out, bool waits)
+static void write_waiting(FILE *out)
 {
-    uint32_t n = 1 + pick(120);
-    if (!waits) {
-        fprintf(out, "tasks = %u\nruntime = lognormal 600 %u\n", n,
-                1 + pick(900));
-        return;
-    }
     FILE *bag = fopen("bag", "w");
     assert_non_null(bag);
-    fprintf(bag, "#BATS task t0\n@sleep 60\n#BATS task last after t0\n"
-                 "@sleep 60\n");
-    for (uint32_t i = 1; i < n; i++)
-        if (chance(0.3))
-            fprintf(bag, "#BATS task t%u\n@sleep %u\n", i, 1 + pick(1200));
-        else
-            fprintf(bag, "#BATS task t%u after t%u\n@sleep %u\n", i, pick(i),
-                    1 + pick(1200));
+    fprintf(bag, "#BATS task t0\n@sleep 60\n");
+    for (uint32_t i = 1, n = 2 + pick(119); i < n; i++) {
+        fprintf(bag, "#BATS task t%u", i);
+        if (i == 1 || chance(0.7))
+            fprintf(bag, " after t%u", pick(i));
+        fprintf(bag, "\n@sleep %u\n", 1 + pick(1200));
+    }
     assert_int_equal(fclose(bag), 0);
     fprintf(out, "workflow = bag\n");
 }
@@ -138,7 +131,11 @@ static void write_needs(uint32_t number)
             : waits ? "flow, miser, mw-dbs"
                     : "bats");
     fprintf(out, "[bag]\n");
-    write_waiting(out, waits);
+    if (waits)
+        write_waiting(out);
+    else
+        fprintf(out, "tasks = %u\nruntime = lognormal 600 %u\n", 1 + pick(120),
+                1 + pick(900));
     for (uint32_t i = 0, n = 1 + pick(4); i < n; i++) {
         fprintf(out, "%s%u/%uG", i > 0 ? ", " : "needs = ", 1 + pick(8),
                 1 + pick(32));
