@@ -201,13 +201,10 @@ TEST(a_small_frontier_is_as_by_hand)
     struct bats_frontier f;
     assert_ok(bats_frontier_init(&f, items, task_windows, 2, 12, &err));
     assert_int_equal(f.n, 3);
-    assert_int_equal(f.plans[0].cost, UNITS(9));
-    assert_int_equal(f.plans[0].windows, 3);
-    assert_int_equal(f.plans[1].cost, UNITS(10));
-    assert_int_equal(f.plans[2].cost, UNITS(13));
-    assert_int_equal(f.plans[2].windows, 1);
-    assert_int_equal(f.plans[2].machines[0], 1);
-    assert_int_equal(f.plans[2].machines[1], 1);
+    assert_numbers("9000000 10000000 13000000", f.plans[0].cost,
+                   f.plans[1].cost, f.plans[2].cost);
+    assert_numbers("3 1 1 1", f.plans[0].windows, f.plans[2].windows,
+                   f.plans[2].machines[0], f.plans[2].machines[1]);
     bats_frontier_release(&f);
     const struct bats_plan_item unknown = {0, UNITS(3), 5};
     assert_ok(bats_frontier_init(&f, &unknown, task_windows, 1, 12, &err));

@@ -114,14 +114,10 @@ TEST(hosts_are_found_with_and_without_domain)
 {
     struct bats_hostlist list;
     assert_int_equal(bats_hostlist_expand("b,a.x.org,c", &list, NULL), 0);
-    assert_int_equal(bats_hostlist_find(&list, "a.x.org"), 0);
-    assert_int_equal(bats_hostlist_find(&list, "b"), 1);
-    assert_int_equal(bats_hostlist_find(&list, "b.x.org"), 1);
-    assert_int_equal(bats_hostlist_find(&list, "c.y.org"), 2);
-    assert_int_equal(bats_hostlist_find(&list, "a"), -1);
-    assert_int_equal(bats_hostlist_find(&list, "a.y.org"), -1);
-    assert_int_equal(bats_hostlist_find(&list, "d"), -1);
-    assert_int_equal(bats_hostlist_find(&list, ""), -1);
+#define AT(name) bats_hostlist_find(&list, name)
+    assert_numbers("0 1 1 2", AT("a.x.org"), AT("b"), AT("b.x.org"),
+                   AT("c.y.org"));
+    assert_numbers("-1 -1 -1 -1", AT("a"), AT("a.y.org"), AT("d"), AT(""));
     bats_hostlist_release(&list);
 }
 

@@ -213,12 +213,11 @@ TEST(the_cheapest_does_not_wait_for_a_few_percent)
     m.runtimes[0] = bats_runtimes_given(15 * (double)BATS_MINUTE);
     m.runtimes[1] = bats_runtimes_given(3.75 * (double)BATS_MINUTE);
     size_t n = list_of(&m, list);
-    assert_int_equal(list[0].plan.machines[0], 0);
-    assert_int_equal(list[0].plan.machines[1], 32);
-    assert_int_equal(list[0].held[1], 2);
+    assert_numbers("0 32 2", list[0].plan.machines[0],
+                   list[0].plan.machines[1], list[0].held[1]);
     assert_int_equal(list[0].plan.cost, 768 * BATS_UNIT);
-    assert_int_equal(list[n - 1].plan.machines[0], 32);
-    assert_int_equal(list[n - 1].plan.machines[1], 32);
+    assert_numbers("32 32", list[n - 1].plan.machines[0],
+                   list[n - 1].plan.machines[1]);
 }
 
 /* ---- a job of a batch system ---- */
