@@ -27,6 +27,7 @@
 #include "bats/graph.h"
 #include "bats/policy.h"
 #include "bats/status.h"
+#include "bats/strategy.h"
 #include "sim/sim.h"
 #include "workload.h"
 
@@ -165,6 +166,7 @@ int main(int argc, char **argv)
         .speed = speed,
         .watch.on_event = on_event,
         .watch.on_command = on_command};
+    bats_strategy_parse("AUR", &o.sched.strategy, NULL); /* at first */
     world.to_begin = n;
     world.since = cpu_seconds();
     if (bats_sim_run(&o, &sched, &makespan, &err) < 0)

@@ -434,8 +434,10 @@ static struct bats_position next(void *self, const struct state *s,
     return BATS_NO_POSITION;
 }
 
-/* In the tail, those of the pool's queue, without BLOCKED ones and those whose
- * machine has to answer first. */
+/* In the tail, those of the pool's queue; of the first LOOKED_AT, without
+ * BLOCKED ones and those whose machine has to answer first. */
+#define LOOKED_AT 64
+
 static uint32_t waiting(void *self, const struct state *s, size_t cluster,
                         uint32_t most)
 {
@@ -443,14 +445,14 @@ static uint32_t waiting(void *self, const struct state *s, size_t cluster,
     bool unreliable = s->clusters[cluster].spec.unreliable;
     enum pool pool = unreliable ? POOL_UNRELIABLE : POOL_RELIABLE;
     if (s->run.in_tail) {
-        uint32_t n = instances_waiting(&x->instances, pool, most), now = 0;
+        uint32_t n = instances_waiting(&x->instances, pool), now = 0, i = 0;
         uint32_t number;
-        for (uint32_t i = 0;
-             now < n &&
-             (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE;
+        for (; i < LOOKED_AT && now < most && now < n &&
+               (number = instances_peek(&x->instances, pool, i)) !=
+                   NO_INSTANCE;
              i++)
             now += is_startable(s, x->tasks[number].task);
-        return now;
+        return i == LOOKED_AT && n > i ? now + n - i : now;
     }
     return unreliable || x->strategy.reliable_works ? bats_bag_ready(&s->bag)
                                                     : 0;

@@ -89,10 +89,47 @@ static void wait(struct instances *x, uint32_t task)
     push(x, q, task);
 }
 
+/* The entry is void: the task is done, or already in the reliable pool. */
+static bool is_void(const struct instances_task *t)
+{
+    return t->is_done || t->is_reliable;
+}
+
+/* Counts the task's entries out (-1) before they change, and in (1) after. */
+static void count(struct instances *x, const struct instances_task *t,
+                  int sign)
+{
+    for (int i = 0; i < POOLS && !is_void(t); i++)
+        x->queue[i].n_valid += (uint32_t)(sign * t->entries[i]);
+}
+
+/* An entry joins the pool's queue (1) or has left it (-1). */
+static void change_entries(struct instances *x, enum pool pool, uint32_t task,
+                           int by)
+{
+    struct instances_task *t = &x->tasks[task];
+    t->entries[pool] = (uint8_t)(t->entries[pool] + by);
+    x->queue[pool].n_valid += (uint32_t)(is_void(t) ? 0 : by);
+}
+
+static void add_entry(struct instances *x, enum pool pool, uint32_t task)
+{
+    push(x, &x->queue[pool], task);
+    change_entries(x, pool, task, 1);
+}
+
+static uint32_t take_entry(struct instances *x, enum pool pool)
+{
+    uint32_t task = at(x, &x->queue[pool], 0);
+    drop_first(&x->queue[pool]);
+    change_entries(x, pool, task, -1);
+    return task;
+}
+
 static void enqueue(struct instances *x, enum pool pool, uint32_t task)
 {
     x->tasks[task].is_queued = true;
-    push(x, &x->queue[pool], task);
+    add_entry(x, pool, task);
     if (pool == POOL_RELIABLE && x->queue[pool].n > x->longest_queue)
         x->longest_queue = x->queue[pool].n;
 }
@@ -109,12 +146,6 @@ static void enqueue_next(struct instances *x, uint32_t task)
             task);
 }
 
-/* The entry is void: the task is done, or already in the reliable pool. */
-static bool is_void(const struct instances_task *t)
-{
-    return t->is_done || t->is_reliable;
-}
-
 /* ---- the steps ---- */
 
 void instances_begin(struct instances *x, const struct instances_rules *rules,
@@ -125,18 +156,19 @@ void instances_begin(struct instances *x, const struct instances_rules *rules,
     x->waiting.first = x->waiting.n = x->n_reliable = 0;
     x->most_reliable = x->longest_queue = x->sent_reliable = 0;
     for (int i = 0; i < POOLS; i++)
-        x->queue[i].first = x->queue[i].n = 0;
+        x->queue[i].first = x->queue[i].n = x->queue[i].n_valid = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct instances_task *t = &x->tasks[i];
         t->sent = 0;
         t->is_done = t->is_queued = false;
+        t->entries[0] = t->entries[1] = 0;
         x->n_reliable += t->is_reliable;
         if (t->is_reliable)
             continue;
         wait(x, i);
         if (rules->both && rules->n_reliable > 0) {
             enqueue(x, POOL_UNRELIABLE, i);
-            push(x, &x->queue[POOL_RELIABLE], i);
+            add_entry(x, POOL_RELIABLE, i);
         }
     }
     x->most_reliable = x->n_reliable;
@@ -145,13 +177,11 @@ void instances_begin(struct instances *x, const struct instances_rules *rules,
 void instances_change(struct instances *x, const struct instances_rules *rules)
 {
     enum pool from = rules->n_reliable == 0 ? POOL_RELIABLE : POOL_UNRELIABLE;
-    struct instances_queue *q = &x->queue[from];
     x->rules = *rules;
     if (rules->n_reliable > 0 && !rules->no_unreliable)
         return;
-    for (uint32_t n = q->n; n > 0; n--) {
-        uint32_t task = at(x, q, 0);
-        drop_first(q);
+    for (uint32_t n = x->queue[from].n; n > 0; n--) {
+        uint32_t task = take_entry(x, from);
         if (!is_void(&x->tasks[task]))
             enqueue_next(x, task);
     }
@@ -187,23 +217,17 @@ uint32_t instances_peek(struct instances *x, enum pool pool, uint32_t i)
     struct instances_queue *q = &x->queue[pool];
     if (pool == POOL_RELIABLE && x->n_reliable >= x->rules.n_reliable)
         return NO_INSTANCE;
-    while (q->n > 0 && is_void(&x->tasks[at(x, q, 0)])) {
-        x->tasks[at(x, q, 0)].is_queued = false;
-        drop_first(q);
-    }
+    while (q->n > 0 && is_void(&x->tasks[at(x, q, 0)]))
+        x->tasks[take_entry(x, pool)].is_queued = false;
     return i < q->n ? at(x, q, i) : NO_INSTANCE;
 }
 
-uint32_t instances_waiting(const struct instances *x, enum pool pool,
-                           uint32_t most)
+uint32_t instances_waiting(const struct instances *x, enum pool pool)
 {
-    const struct instances_queue *q = &x->queue[pool];
-    uint32_t n = 0, all = x->rules.n_reliable, used = x->n_reliable;
-    if (pool == POOL_RELIABLE && most > (all > used ? all - used : 0))
-        most = all > used ? all - used : 0;
-    for (uint32_t i = 0; i < q->n && n < most; i++)
-        n += !is_void(&x->tasks[at(x, q, i)]);
-    return n;
+    uint32_t n = x->queue[pool].n_valid;
+    uint32_t all = x->rules.n_reliable, used = x->n_reliable;
+    uint32_t most = pool == POOL_UNRELIABLE ? n : all > used ? all - used : 0;
+    return n < most ? n : most;
 }
 
 void instances_send(struct instances *x, enum pool pool, uint32_t i,
@@ -214,9 +238,11 @@ void instances_send(struct instances *x, enum pool pool, uint32_t i,
     struct instances_task *t = &x->tasks[task];
     for (; i > 0; i--) /* entries before it move up */
         q->list[(q->first + i) & (x->room - 1)] = at(x, q, i - 1);
-    drop_first(q);
+    q->list[q->first & (x->room - 1)] = task;
+    take_entry(x, pool);
     t->is_queued = false;
     t->last = now;
+    count(x, t, -1);
     if (pool == POOL_RELIABLE) {
         t->is_reliable = true;
         x->sent_reliable++;
@@ -226,6 +252,7 @@ void instances_send(struct instances *x, enum pool pool, uint32_t i,
         t->sent += !t->is_new;
         wait(x, task);
     }
+    count(x, t, 1);
     t->is_new = false;
 }
 
@@ -233,12 +260,12 @@ void instances_end(struct instances *x, uint32_t task, enum pool pool,
                    bool has_result)
 {
     struct instances_task *t = &x->tasks[task];
+    count(x, t, -1);
     t->is_done |= has_result;
-    if (pool == POOL_UNRELIABLE)
-        return;
-    t->is_reliable = false;
-    x->n_reliable--;
-    if (is_open(t))
+    t->is_reliable &= pool == POOL_UNRELIABLE;
+    count(x, t, 1);
+    x->n_reliable -= pool == POOL_RELIABLE;
+    if (pool == POOL_RELIABLE && is_open(t))
         enqueue(x, POOL_RELIABLE, task);
 }
 

@@ -37,12 +37,14 @@ struct instances_task {
     bool is_done, is_queued, is_reliable; /* in a queue; in the reliable
                                              pool */
     bool is_new;                          /* never sent */
+    uint8_t entries[POOLS];               /* in the queues, void ones too */
 };
 
 /* Task numbers, first come, first served. */
 struct instances_queue {
     uint32_t *list; /* a ring of `room`, a power of two */
     uint32_t first, n;
+    uint32_t n_valid; /* of a pool: entries that are not void */
 };
 
 struct instances {
@@ -88,9 +90,8 @@ bats_time instances_wakeup(struct instances *x);
  * with a result on the way. */
 uint32_t instances_peek(struct instances *x, enum pool pool, uint32_t i);
 
-/* Number of tasks for free slots of the pool, counted up to `most`. */
-uint32_t instances_waiting(const struct instances *x, enum pool pool,
-                           uint32_t most);
+/* Number of tasks for free slots of the pool. */
+uint32_t instances_waiting(const struct instances *x, enum pool pool);
 
 /* The i-th task of the queue is sent now. */
 void instances_send(struct instances *x, enum pool pool, uint32_t i,
