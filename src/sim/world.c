@@ -442,6 +442,11 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
     return 0;
 }
 
+const bats_time *bats_world_work(const struct bats_world *w)
+{
+    return w->work;
+}
+
 const struct bats_bound_problem *bats_world_problem(const struct bats_world *w)
 {
     return &w->problem;

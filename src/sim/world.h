@@ -22,6 +22,9 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
                       struct bats_error *err);
 void bats_world_destroy(struct bats_world *world); /* NULL is legal */
 
+/* Work of each task, microseconds at speed 1; owned by the world. */
+const bats_time *bats_world_work(const struct bats_world *world);
+
 /* The bag and the platform as bound.h sees them; owned by the world. */
 const struct bats_bound_problem *
 bats_world_problem(const struct bats_world *world);
