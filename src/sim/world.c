@@ -194,14 +194,14 @@ static void sum_up(struct bats_world *w)
     for (uint32_t i = 0; i < p->n_machines; i++)
         w->types[p->machines[i].cluster].slots = p->machines[i].slots;
     struct sums *sums = begin_sums(s);
+    double longest = 0, fastest = gsl_stats_max(p->speed, 1, p->n_clusters);
     for (uint32_t t = 0; t < s->n_tasks; t++) {
-        double least = INFINITY;
-        for (size_t i = 0; i < p->n_clusters; i++) {
-            double work = (double)w->work[t];
-            if (w->has_noise)
-                work *= bats_draw_noise(w->noise_seed, t, 0, s->noise[i]);
-            work = shortest(work, p->speed[i]);
-            least = smaller(least, work);
+        double least = shortest((double)w->work[t], fastest);
+        longest = larger(longest, (double)w->work[t]);
+        for (size_t i = 0; w->has_noise && i < p->n_clusters; i++) {
+            double noise = bats_draw_noise(w->noise_seed, t, 0, s->noise[i]);
+            double work = shortest((double)w->work[t] * noise, p->speed[i]);
+            least = i == 0 ? work : smaller(least, work);
             w->types[i].longest = larger(w->types[i].longest, work);
         }
         w->problem.work += least;
@@ -210,6 +210,8 @@ static void sum_up(struct bats_world *w)
         if (w->chain)
             w->chain[t] = least;
     }
+    for (size_t i = 0; !w->has_noise && i < p->n_clusters; i++)
+        w->types[i].longest = shortest(longest, p->speed[i]);
     if (sums) /* by the scarcest resource */
         w->problem.work = gsl_stats_max(sums->of, 1, 3);
     free(sums);
