@@ -265,6 +265,9 @@ struct bats_batch_jobs {
     void (*bills)(const char *name, const char *const *ids, size_t n,
                   struct bats_argv *argv);
     bool (*read_bills)(const char **at, struct bats_job_bill *bill);
+    /* What to do about jobs that the accounting never sees end, because the
+     * system has lost them: a sentence for people. NULL: not known. */
+    const char *lost;
 
     /* The words that start the command for the shell in all tasks of the job
      * that this process is in but one, which is for the run itself. Returns

@@ -592,6 +592,9 @@ const struct bats_batch_jobs bats_slurm_jobs = {
     .cancel = cancel,
     .bills = bills,
     .read_bills = read_bills,
+    .lost = "if squeue does not show them, slurmctld has lost them: the "
+            "administrator ends them with `sacctmgr show runawayjobs`, then "
+            "--resume goes on",
     .step = step,
     .price = price,
 };

@@ -16,7 +16,7 @@ forgets() {
     kill -KILL "$(cat slurmctld.pid)"
     rm -rf slurmctld.pid state
     cp -a before state
-    echo FirstJobId=5000 >>"$SLURM_CONF"
+    echo FirstJobId=$((first += 5000)) >>"$SLURM_CONF"
     "$@"
     controller_again
     within 60 sh -c 'scontrol ping | grep -q UP'

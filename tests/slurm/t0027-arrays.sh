@@ -72,6 +72,22 @@ done_all forgotten 16
 kept forgotten
 ok 'jobs that slurmctld forgets before the accounting knows them cost nothing'
 
+# And when it does know of them, it never sees them end.
+cp -a state/. before
+tasks lost 30
+start lost --slots 2
+within 60 ran lost 1
+within 60 told RUNNING sacct -X -n -o State -S now-1hours
+killed
+forgets true
+exits 3 'no job was bought: if squeue does not .*runawayjobs`, then' alloc lost --slots 2 \
+    --resume
+sacctmgr -i show runawayjobs >>out
+alloc lost --slots 2 --resume
+done_all lost 30
+kept lost
+ok 'those that it forgets later must be ended by the administrator, as --resume says'
+
 budget=4
 RANDOM=3
 survives random 5 "${parts[@]}" >>out

@@ -23,6 +23,8 @@
 #include "util/now.h"
 
 #define PATIENCE_US 120000000 /* time for its jobs to end */
+#define LOST_US 30000000      /* for bills if no job is listed, though ended
+                                 ones would be for a while */
 #define NAP_US 500000
 #define SURE_S 60 /* margin: clocks differ, and events are recorded late */
 
@@ -143,7 +145,9 @@ static bats_money ask_bills(struct bats_alloc *a, const struct earlier *e)
     bats_money sum = 0;
     size_t open = 0;
     int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
-    int64_t end_us = now_us + PATIENCE_US;
+    int64_t patience_us =
+        e->n == 0 && a->rules.keeps_s > 0 ? LOST_US : PATIENCE_US;
+    int64_t end_us = now_us + patience_us;
     for (bool first = true;; first = false) {
         bats_must(bats_job_system_bills(a->system, &past, now_us >= end_us,
                                         &sum, &open, &bats_why));
@@ -153,15 +157,17 @@ static bats_money ask_bills(struct bats_alloc *a, const struct earlier *e)
             bats_tell(
                 "the accounting of %s does not yet know the end of all jobs "
                 "of the earlier session: waiting for bills, at most %d s",
-                a->system->name, PATIENCE_US / 1000000);
+                a->system->name, (int)(patience_us / 1000000));
         nap(NAP_US);
         now_us = bats_now_us(CLOCK_MONOTONIC);
     }
+    const char *lost = a->system->jobs->lost;
     if (open > 0)
         bats_die(BATS_ESYS,
                  "the accounting of %s does not know the end of %lu of the "
-                 "earlier jobs, which have the name %s",
-                 a->system->name, (unsigned long)open, a->name);
+                 "earlier jobs, which have the name %s; no job was bought%s%s",
+                 a->system->name, (unsigned long)open, a->name,
+                 lost != NULL ? ": " : "", lost != NULL ? lost : "");
     return sum - e->known.charged;
 }
 
