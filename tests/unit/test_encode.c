@@ -25,14 +25,8 @@ TEST(a_terminal_gets_one_printable_line)
         {"\xc0\xaf", "\\xc0\\xaf"},                   /* overlong */
         {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* surrogate */
         {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* > U+10FFFF */
-        {"\xc2\x9b"
-         "2J",
-         "\\xc2\\x9b"
-         "2J"}, /* CSI of C1 */
-        {"a\xe2\x80\xae"
-         "b",
-         "a\\xe2\\x80\\xae"
-         "b"}, /* turns */
+        {"\302\2332J", "\\xc2\\x9b2J"},               /* CSI of C1 */
+        {"a\342\200\256b", "a\\xe2\\x80\\xaeb"},      /* turns */
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         char once[256];
@@ -45,15 +39,12 @@ TEST(a_terminal_gets_one_printable_line)
 TEST(what_does_not_fit_is_cut_between_characters)
 {
     char out[6];
-    assert_int_equal(bats_encode(BATS_ENCODE_TERMINAL, out, sizeof out,
-                                 "abc\xe2\x82\xac"
-                                 "d"),
-                     7);
+    assert_int_equal(
+        bats_encode(BATS_ENCODE_TERMINAL, out, sizeof out, "abc\342\202\254d"),
+        7);
     assert_string_equal(out, "abc");
-    assert_int_equal(bats_encode(BATS_ENCODE_TERMINAL, out, sizeof out,
-                                 "ab\x01"
-                                 "cd"),
-                     8);
+    assert_int_equal(
+        bats_encode(BATS_ENCODE_TERMINAL, out, sizeof out, "ab\1cd"), 8);
     assert_string_equal(out, "ab");
     assert_int_equal(bats_encode(BATS_ENCODE_SHELL, NULL, 0, "a b"), 5);
 }
@@ -113,15 +104,12 @@ TEST(bash_reads_the_word_that_was_meant)
         "$(touch /tmp/x) `id` \\ \"",
         "new\nline",
         "esc\x1b[2J it's \\ $(id)",
-        "\xff\xfe"
-        "1f",
+        "\377\3761f",
         "~",
         "#a",
-        "\xe2\x80\xae"
-        "a",
+        "\342\200\256a",
         "caf\xc3\xa9 !x",
-        "tab\there\x01"
-        "1",
+        "tab\there\0011",
         "*",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

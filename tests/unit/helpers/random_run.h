@@ -173,6 +173,12 @@ static void tell(struct run *r, const struct bats_event *event)
         carry_out(r);
 }
 
+static void happen(struct run *r, enum bats_event_type type, uint32_t machine,
+                   bats_time time)
+{
+    tell(r, &(struct bats_event){type, .machine = machine, .runtime = time});
+}
+
 /* The choice may be refused, or be none. */
 static void choose(struct run *r)
 {
@@ -238,27 +244,20 @@ static void step(struct run *r)
     if (r->sampled && pick(20) == 0)
         choose(r);
     if (chance < 20 * r->fragile && !r->lost[m]) {
-        struct bats_event lost = {.type = BATS_EVENT_LOST, .machine = m};
         r->lost[m] = true;
         memset(r->queue[m], 0, sizeof r->queue[m]);
-        tell(r, &lost);
+        happen(r, BATS_EVENT_LOST, m, 0);
     } else if (chance >= 980 && chance < 999 && !r->lost[m] &&
                r->o.billing.model == BATS_BILLING_SECOND) {
-        struct bats_event notice = {.type = BATS_EVENT_NOTICE,
-                                    .machine = m,
-                                    .runtime = pick_time(BATS_MINUTE)};
-        tell(r, &notice);
+        happen(r, BATS_EVENT_NOTICE, m, pick_time(BATS_MINUTE));
     } else if (chance == 999) {
-        struct bats_event stop = {.type = pick(2) == 0 ? BATS_EVENT_DRAIN
-                                                       : BATS_EVENT_STOP};
-        tell(r, &stop);
+        happen(r, pick(2) == 0 ? BATS_EVENT_DRAIN : BATS_EVENT_STOP, 0, 0);
     } else if (r->queue[m][slot].n > 0 && chance < 700) {
         end_task(r, m, slot);
     } else if (wakeup < BATS_NEVER) {
-        struct bats_event tick = {.type = BATS_EVENT_TICK};
         if (wakeup > r->now)
             r->now = wakeup;
-        tell(r, &tick);
+        happen(r, BATS_EVENT_TICK, 0, 0);
     }
 }
 
@@ -313,10 +312,8 @@ static void play(struct run *r, uint32_t first, uint32_t n)
     assert_ok(bats_sched_create(&r->o, &r->sched, &err));
     r->journal =
         (struct bats_journal){.record = r->record, .sync_us = BATS_HOUR};
-    for (uint32_t m = 0; m < MACHINES; m++) {
-        struct bats_event joined = {.type = BATS_EVENT_JOINED, .machine = m};
-        tell(r, &joined);
-    }
+    for (uint32_t m = 0; m < MACHINES; m++)
+        happen(r, BATS_EVENT_JOINED, m, 0);
     for (int i = 0; i < steps && !r->finished; i++) {
         step(r);
         if (meanwhile != NULL)
