@@ -16,21 +16,13 @@ static void set_up(const struct bats_policy *policy, int budget)
     w->o.sched.expected = expected;
 }
 
-/* The first decision. */
-static uint32_t begins_with(size_t cluster)
-{
-    assert_true(w->n_decisions > 0);
-    return w->decisions[0].machines[cluster];
-}
-
 /* The cheap machines do 24 tasks an hour: 9 hours, for 36. The first hour of
  * all machines costs as much. */
 TEST(a_run_that_knows_nothing_tries_all_clusters)
 {
     set_up(&bats_policy_bats, 45);
     play();
-    assert_int_equal(begins_with(0), 4);
-    assert_int_equal(begins_with(1), 4);
+    assert_end(.first0 = 4, .first1 = 4);
     assert_int_not_equal(w->status.finish, BATS_FINISH_ALL_DONE);
 }
 
@@ -43,8 +35,7 @@ static void expect_start(uint32_t n_tasks, int first, int second, int budget,
     w->clusters[1].charge = second * BATS_UNIT;
     w->o.sched.n_tasks = n_tasks;
     play();
-    assert_int_equal(begins_with(0), n_first);
-    assert_int_equal(begins_with(1), n_second);
+    assert_end(.first0 = n_first, .first1 = n_second);
 }
 
 TEST(charges_decide_where_they_differ_much)
@@ -76,8 +67,8 @@ TEST(expected_runtimes_leave_nothing_to_try)
         set_up(&bats_policy_bats, 45);
         expected[0] = expected[1] = minutes * BATS_MINUTE;
         play_to(BATS_FINISH_ALL_DONE);
-        assert_int_equal(begins_with(0), 4);
-        assert_true(begins_with(1) <= 1);
+        assert_end(.first0 = 4);
+        assert_true(w->decisions[0].machines[1] <= 1);
     }
 }
 
@@ -86,20 +77,19 @@ TEST(one_cluster_is_used_as_by_rr)
 {
     const int budgets[] = {40, 36, 30, 9};
     for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
-        bats_time makespan[2];
-        struct bats_sched_status status[2];
+        bats_time makespan = ANY;
+        struct bats_sched_status status;
         for (int k = 0; k < 2; k++) {
             set_up(k ? &bats_policy_rr : &bats_policy_bats, budgets[i]);
             w->o.sched.n_clusters = 1;
             w->o.sched.n_machines = 4;
             play();
-            assert_int_equal(begins_with(0), 4);
-            makespan[k] = w->makespan;
-            status[k] = w->status;
+            assert_end(.first0 = 4, .makespan = makespan);
+            if (k == 1)
+                assert_end(.charged = status.charged, .done = status.done);
+            makespan = w->makespan;
+            status = w->status;
         }
-        assert_int_equal(makespan[0], makespan[1]);
-        assert_int_equal(status[0].charged, status[1].charged);
-        assert_int_equal(status[0].done, status[1].done);
     }
 }
 
