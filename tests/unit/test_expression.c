@@ -45,11 +45,9 @@ TEST(mistakes_are_named_by_place)
     char deep[BATS_EXPRESSION_MAX + 10];
     double value;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(bats_expression_value(wrong[i][0], names, values, 2,
-                                               &value, &err),
-                         BATS_EINPUT);
-        if (!strstr(err.text, wrong[i][1]))
-            fail_msg("%s: %s", wrong[i][0], err.text);
+        assert_says(
+            bats_expression_value(wrong[i][0], names, values, 2, &value, &err),
+            BATS_EINPUT, wrong[i][1]);
     }
     memset(deep, '(', sizeof deep);
     deep[sizeof deep - 1] = '\0';

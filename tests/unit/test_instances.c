@@ -134,10 +134,8 @@ TEST(wrong_names_are_refused)
         {"", "N, T and D must be given"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct bats_strategy s;
-        assert_int_equal(bats_strategy_parse(wrong[i][0], &s, &err),
-                         BATS_EINPUT);
-        if (!strstr(err.text, wrong[i][1]))
-            fail_msg("%s: %s", wrong[i][0], err.text);
+        assert_says(bats_strategy_parse(wrong[i][0], &s, &err), BATS_EINPUT,
+                    wrong[i][1]);
     }
 }
 

@@ -216,22 +216,22 @@ static const struct row {
      * in the second one, which does one and no more. */
     {"tasks are not run where they cost more than their share", 40, MACHINES,
      44, LEASES(5, .jobs = 2), .dear = 9, .speed = 2, .ends = {.done1 = 1}},
-    /* They cost 1 each in the first cluster, and half in the second one: a lease
-     * of it can be paid, but no window. */
+    /* They cost 1 each in the first cluster, and half in the second one: a
+     * lease of it can be paid, but no window. */
     {"a cluster is used whose window costs more than there is", 8, MACHINES, 5,
      LEASES(5, .jobs = MACHINES), .dear = 6, .speed = 4,
      .policy = &bats_policy_dbc_cost, .ends = {.done1 = 7}},
-    /* Eight tasks for eight jobs at 3 and 4 per hour. Ten leases of five minutes
-     * cost them 27. */
+    /* Eight tasks for eight jobs at 3 and 4 per hour. Ten leases of five
+     * minutes cost them 27. */
     {"where money is short only one of the first jobs is dear", 8, MACHINES,
      12, LEASES(5, .jobs = MACHINES), .dear = 4, .speed = 1,
      .ends = {.windows1 = 1}},
     {"where it is not half of them are", 8, MACHINES, 30,
      LEASES(5, .jobs = MACHINES), .dear = 4, .speed = 1,
      .ends = {.windows1 = 4}},
-    /* 80 tasks of 1 in the first cluster, at 3 per hour. Those of the second one
-     * take half the time, at 9 per hour: 1.5 each. It does two tasks until the
-     * first one ends in the other. */
+    /* 80 tasks of 1 in the first cluster, at 3 per hour. Those of the second
+     * one take half the time, at 9 per hour: 1.5 each. It does two tasks until
+     * the first one ends in the other. */
     {"the least cost is that of the cheapest cluster", 80, MACHINES,
      .billing = LEASES(5, .jobs = MACHINES), .dear = 9, .speed = 2,
      .deadline = NONE, .ends = {81, .done = 80}},
@@ -384,8 +384,8 @@ TEST(a_task_that_is_much_longer_than_a_window_is_done)
 }
 
 /* 24 hours of work for jobs at 1 an hour, of which four are to be had at any
- * time, and at 0.3, four at most: these wait for 3 hours, and last for one. Then
- * the same with jobs that ask for what the bag needs. */
+ * time, and at 0.3, four at most: these wait for 3 hours, and last for one.
+ * Then the same with jobs that ask for what the bag needs. */
 TEST(what_is_reclaimed_makes_nobody_late)
 {
     static const bats_time work[] = {5 * BATS_MINUTE, 5 * BATS_MINUTE};

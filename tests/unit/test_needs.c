@@ -232,7 +232,7 @@ static bats_time told(const void *play, uint32_t task, uint32_t cluster)
     return p->runtime[task];
 }
 
-/* Tasks with known runtimes, of one slot or, of kind 1, of a node of 4 slots. */
+/* Tasks with known runtimes, of one slot or, if of kind 1, of four. */
 static void begin_told(const char *words, const struct bats_edge *edges,
                        uint32_t n_edges, uint32_t n_nodes)
 {
@@ -400,8 +400,8 @@ PLAY(what_earlier_sessions_gave_a_task_is_kept)
 
 /* ---- open bags ---- */
 
-/* An open bag to which these tasks may be added, of kinds with 1, 4, 6, 2 and all
- * cores; kind 0 is there. */
+/* An open bag to which these tasks may be added, of kinds with 1, 4, 6, 2 and
+ * all cores; kind 0 is there. */
 static void begin_open(const char *words, uint32_t n_nodes, uint32_t cores)
 {
     static uint8_t none[TASKS_MOST];

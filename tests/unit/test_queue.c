@@ -66,17 +66,16 @@ static int tear_down(void **state)
 static void set_up(bool accounts, uint32_t together)
 {
     char path[64];
-    struct bats_queue_options o = {
-        .system = &bats_slurm,
-        .rules = {.accounts = accounts,
-                  .together = together,
-                  .keeps_s = 300,
-                  .overrun_s = 60},
-        .name = "bats-test",
-        .requests = b->requests,
-        .tag = "1",
-        .n = PLACES,
-        .interval_us = 10 * SECONDS};
+    struct bats_queue_options o = {.system = &bats_slurm,
+                                   .rules = {.accounts = accounts,
+                                             .together = together,
+                                             .keeps_s = 300,
+                                             .overrun_s = 60},
+                                   .name = "bats-test",
+                                   .requests = b->requests,
+                                   .tag = "1",
+                                   .n = PLACES,
+                                   .interval_us = 10 * SECONDS};
     tear_down(NULL);
     *b = (struct bed){.now_us = 0};
     assert_int_equal(enter_directory(NULL), 0);

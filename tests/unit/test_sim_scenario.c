@@ -256,8 +256,8 @@ TEST(files_of_runtimes_are_checked)
 #define IN_BAG(line) BAG line "\n" CLUSTER
 #define IN_CLUSTER(line) CLUSTER line "\n" BAG
 
-/* What all such files have in common, and what is said of a cluster in a file of
- * clusters, too: test_clusters_file. */
+/* What all such files have in common, and what is said of a cluster in a file
+ * of clusters, too: test_clusters_file. */
 TEST(mistakes_are_refused_with_their_line)
 {
     static const char *const wrong[][2] = {

@@ -1,8 +1,8 @@
 /*
- * history_billing: how the worlds of history_draw.h are billed: all models, with
- * tariffs, blocks, machines that are reclaimed, and jobs; and what is asserted of
- * the leases and stakes that the engine tells: they add up to what it says, and to
- * what KILLED charges.
+ * history_billing: how the worlds of history_draw.h are billed: all models,
+ * with tariffs, blocks, machines that are reclaimed, and jobs; and what is
+ * asserted of the leases and stakes that the engine tells: they add up to what
+ * it says, and to what KILLED charges.
  */
 #ifndef BATS_HISTORY_BILLING_H
 #define BATS_HISTORY_BILLING_H
