@@ -89,7 +89,7 @@ static struct proposal point(struct state *s, uint32_t slot)
                                    BATS_IDLE_NO_TASK};
 }
 
-/* The task, if it fits and its workflow can pay for it there. */
+/* The task, if it fits, and if the run and its workflow can pay for it there. */
 static struct proposal if_paid(const struct state *s, uint32_t slot,
                                struct bats_position task)
 {
@@ -97,6 +97,8 @@ static struct proposal if_paid(const struct state *s, uint32_t slot,
         return nothing(BATS_IDLE_NO_COPY);
     if (!task_has_room(s, slot, task))
         return nothing(BATS_IDLE_NO_ROOM);
+    if (!width_pays_task(s, s->slots[slot].machine))
+        return nothing(BATS_IDLE_MONEY);
     return purse_admits(s, s->slots[slot].machine, task)
                ? (struct proposal){.task = task}
                : nothing(BATS_IDLE_WORKFLOW);

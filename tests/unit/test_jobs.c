@@ -229,6 +229,11 @@ static const struct row {
     {"where it is not half of them are", 8, MACHINES, 30,
      LEASES(5, .jobs = MACHINES), .dear = 4, .speed = 1,
      .ends = {.windows1 = 4}},
+    /* The second cluster's job has done its two tasks, for 1.5 each. A copy there
+     * would take the money for which the other job ends its task, for 2. */
+    {"where money is short no copy is run", 3, MACHINES, 5.3,
+     LEASES(5, .jobs = 2), .first = 2 * TASK, .dear = 9, .speed = 2,
+     .tail = BATS_TAIL_SOONEST, .ends = {5, .replicas = NONE}},
     /* 80 tasks of 1 in the first cluster, at 3 per hour. Those of the second
      * one take half the time, at 9 per hour: 1.5 each. It does two tasks until
      * the first one ends in the other. */

@@ -27,7 +27,7 @@ static const struct {
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x5a4613a67996f13a)},
     [KIND_NOTICE] = {"notice", UINT64_C(0x8846e38200603205)},
     [KIND_SECOND] = {"second", UINT64_C(0x8b72af69f4815242)},
-    [KIND_JOB] = {"job", UINT64_C(0x1c7825e153e67e93)},
+    [KIND_JOB] = {"job", UINT64_C(0x596446d7a5ef0850)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x8f82ad1721779c45)},
     [KIND_NEEDS] = {"needs", UINT64_C(0x3a9b8e7fc288bd3e)}};
 
