@@ -12,11 +12,14 @@
 #include "record/db.h"
 
 struct bats_owed {
+    int64_t session; /* 0: it has ended */
+    bats_time last;  /* of its last commit */
     bats_money machines;
-    int64_t lease; /* of its own job; 0: none is open */
+    int64_t lease;  /* of its own job; 0: none is open */
     bats_money own; /* for that, until `now` */
 };
 
+/* now < 0: the last commit. */
 int bats_owed_find(struct bats_db *db, bats_time now, struct bats_owed *owed,
                    struct bats_error *err);
 

@@ -20,8 +20,8 @@
 #define STARTS 10         /* MPI starts within so many times --silence */
 
 static bool impatient, by_batch_system;
-static int start_ms = -1; /* time that MPI has to start; -1: any */
-static atomic_bool has_started;
+static atomic_int start_ms = -1; /* time that MPI has to start; -1: any, or
+                                    it has started */
 
 uint32_t bats_launcher_ranks(void)
 {
@@ -84,23 +84,17 @@ static void leave(void)
     kill(getpid(), SIGKILL);
 }
 
-/* The main thread hangs in MPI_Init. mpirun, if it is on this host, ends the
- * ranks of the others, too. */
-static void give_up_start(void)
-{
-    fprintf(stderr,
-            "bats-mpi: MPI has not started in %d s (%d times --silence): a "
-            "rank has died, or cannot be reached\n",
-            start_ms / 1000, STARTS);
-    bats_launcher_fail();
-    leave();
-}
-
 static void *await_end(void *launcher)
 {
     struct pollfd ended = {.fd = (int)(intptr_t)launcher, .events = POLLIN};
-    if (poll(&ended, 1, start_ms) == 0 && !has_started)
-        give_up_start();
+    if (poll(&ended, 1, start_ms) == 0 && start_ms >= 0) {
+        fprintf(stderr,
+                "bats-mpi: MPI has not started in %d s (%d times --silence): "
+                "a rank has died, or cannot be reached\n",
+                start_ms / 1000, STARTS);
+        bats_launcher_fail(); /* if it is on this host, it ends all ranks */
+        leave();
+    }
     while (poll(&ended, 1, -1) < 0)
         ;
     leave();
@@ -144,7 +138,7 @@ void bats_launcher_look(int64_t silence_us)
 
 void bats_launcher_started(void)
 {
-    has_started = true;
+    start_ms = -1;
 }
 
 bool bats_launcher_is_batch_system(void)

@@ -135,7 +135,7 @@ static int read_status(struct bats_view *v, void *context,
                        struct bats_error *err)
 {
     struct bats_view_status *st = context;
-    struct bats_owed owed;
+    struct bats_owed owed = {.session = 0};
     bats_time now = 0;
     *st = (struct bats_view_status){.is_live = v->is_live};
     int rc = bats_db_get(&v->db, status_sql.begin, session_columns, st, err,
@@ -147,12 +147,12 @@ static int read_status(struct bats_view *v, void *context,
         rc = bats_view_now(v, &now, err);
     if (rc == 0)
         rc = bats_owed_find(&v->db, now, &owed, err);
-    if (!st->is_live)
+    if (st->is_live)
+        owed.machines = 0;
+    else
         st->held = 0;
-    if (rc == 0 && !st->is_over)
-        bats_units_add(st->charged, owed.own, &st->charged);
-    if (rc == 0 && !st->is_over && !st->is_live)
-        bats_units_add(st->charged, owed.machines, &st->charged);
+    bats_units_add(st->charged, owed.own, &st->charged);
+    bats_units_add(st->charged, owed.machines, &st->charged);
     return rc == 0 ? bats_db_each(&v->db, clusters_sql.begin, take_cluster, st,
                                   err, NULL, 0)
                    : rc;

@@ -18,8 +18,8 @@
 BATS_ASSET(charge_killed_sql, "record/write/charge_killed.sql");
 BATS_ASSET(killed_sql, "record/write/killed.sql");
 
-/* Called within a transaction, for the session that was killed at `now`. */
-static int settle(struct bats_record *r, int64_t session, int64_t now,
+/* Called within a transaction. */
+static int settle(struct bats_record *r, const struct bats_owed *owed,
                   struct bats_error *err)
 {
     char sentence[200], amount[BATS_UNITS_TEXT];
@@ -30,13 +30,10 @@ static int settle(struct bats_record *r, int64_t session, int64_t now,
         BATS_COLUMN(struct charged, rows),
         BATS_COLUMN(struct charged, amount),
         {0}};
-    struct bats_owed owed;
-    int rc = bats_owed_find(&r->db, now, &owed, err);
-    if (rc == 0)
-        rc = bats_db_get(&r->db, charge_killed_sql.begin, columns, &sum, err,
-                         BATS_VALUES(BATS_I(r->seq), BATS_I(session),
-                                     BATS_I(now), BATS_I(owed.lease),
-                                     BATS_I(owed.own)));
+    int rc = bats_db_get(&r->db, charge_killed_sql.begin, columns, &sum, err,
+                         BATS_VALUES(BATS_I(r->seq), BATS_I(owed->session),
+                                     BATS_I(owed->last), BATS_I(owed->lease),
+                                     BATS_I(owed->own)));
     if (rc < 0)
         return rc;
     r->killed = sum.amount;
@@ -45,8 +42,8 @@ static int settle(struct bats_record *r, int64_t session, int64_t now,
              bats_money_format(amount, r->killed));
     int64_t last = r->seq + sum.rows + 2;
     rc = bats_db_each(&r->db, killed_sql.begin, NULL, NULL, err,
-                      BATS_VALUES(BATS_I(r->seq), BATS_I(session), BATS_I(now),
-                                  BATS_I(last),
+                      BATS_VALUES(BATS_I(r->seq), BATS_I(owed->session),
+                                  BATS_I(owed->last), BATS_I(last),
                                   BATS_T(sum.rows > 0 ? sentence : NULL)));
     if (rc == 0)
         r->seq = last;
@@ -55,19 +52,13 @@ static int settle(struct bats_record *r, int64_t session, int64_t now,
 
 int bats_killed_settle(struct bats_record *r, struct bats_error *err)
 {
-    int64_t session = 0, now = 0;
-    int rc = bats_db_integer(
-        &r->db,
-        "SELECT id FROM session WHERE id = (SELECT max(id) FROM session)"
-        "  AND ended_us IS NULL AND finish IS NULL",
-        &session, err);
-    if (rc < 0 || session == 0)
+    struct bats_owed owed;
+    int rc = bats_owed_find(&r->db, -1, &owed, err);
+    if (rc < 0 || owed.session == 0)
         return rc;
-    rc = bats_db_integer(&r->db, "SELECT time_us FROM now", &now, err);
+    rc = bats_db_run(&r->db, "BEGIN", err);
     if (rc == 0)
-        rc = bats_db_run(&r->db, "BEGIN", err);
-    if (rc == 0)
-        rc = settle(r, session, now, err);
+        rc = settle(r, &owed, err);
     if (rc == 0)
         rc = bats_db_run(&r->db, "COMMIT", err);
     if (rc < 0 && !sqlite3_get_autocommit(r->db.sqlite))
