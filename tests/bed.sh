@@ -93,6 +93,15 @@ ip link set bats up
 # A node sees this of the machine's /tmp in its own: the testbed and the build.
 export seen="$BED ${TOP-} ${BATS_MPI+$(dirname "$BATS_MPI")}"
 
+# patiently COMMAND...: until it succeeds, for a minute or more.
+patiently() {
+    for try in $(seq 300); do
+        "$@" 2>/dev/null && return
+        sleep 0.2
+    done
+    return 1
+}
+
 # start_node NAME NUMBER DAEMON...: with the address 10.77.0.NUMBER. The node
 # waits for its network before its daemon starts. Its shell takes in the
 # processes that lose their parents.

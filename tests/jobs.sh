@@ -23,4 +23,3 @@ tasks() {
     for i in $(seq "$2"); do echo "sleep ${3-1}; echo $i >>ran.$1"; done >"$1"
 }
 ran() { test "$(sort -u "ran.$1" 2>/dev/null | wc -l)" -ge "$2"; }
-lines() { test "$(cat "$1" 2>/dev/null | wc -l)" -eq "$2"; } # FILE N

@@ -208,12 +208,15 @@ within() {
 }
 
 # Conditions for it. told PATTERN COMMAND...: the command says that now.
-# has_lines N FILE: so many, or more.
+# has_lines N FILE: so many, or more. lines FILE N: so many.
 told() {
     "${@:2}" 2>&1 | grep -q -e "$1"
 }
 has_lines() {
     [ "$(cat "$2" 2>/dev/null | wc -l)" -ge "$1" ]
+}
+lines() {
+    [ "$(cat "$1" 2>/dev/null | wc -l)" -eq "$2" ]
 }
 
 # The processes that have $mark in their environment.

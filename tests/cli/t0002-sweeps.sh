@@ -3,6 +3,7 @@
 # is the judge: both print the commands of random command lines.
 # SWEEP_CASES=2000 makes more of these.
 . "$TOP/tests/mpi/lib.sh"
+needs parallel
 
 # commands ARGUMENT...: what would be run, into out.
 commands() {
@@ -157,5 +158,53 @@ consists out task,state,attempts,exit_status,signal,line,command,word,n \
 "$BATS_MPI" tasks --csv --where 0 c.bats >out
 test "$(wc -l <out)" -eq 1
 ok 'tasks --csv has a column for each value, and quotes what needs it'
+
+# ---- src/doc/parallel.md ----
+
+# It says what to type instead of parallel and xargs: its rows are run by both, and
+# print and end alike.
+bin=$(dirname "$BATS_MPI")
+mkdir parallel
+export PARALLEL_HOME=$PWD/parallel SHELL=/bin/bash
+touch parallel/will-cite
+
+# beside NAME LINE: runs the line where its files are, into NAME.out; its exit
+# code becomes 0 or 1.
+beside() {
+    rm -rf "$1"
+    mkdir -p "$1/d"
+    (
+        cd "$1" || exit
+        printf 'x.txt\ny.txt\nz z.txt\n' >list
+        printf 'echo one\nexit 2\necho three\n' >commands
+        printf '#BATS time 1s\necho short\n#BATS time 9s\necho long\n' >timed
+        printf 'a\tb c\nd\te\n' >table
+        touch d/a.txt 'd/b c.txt'
+        echo x >x.txt
+        echo yy >y.txt
+        echo z >'z z.txt'
+        code=0
+        PATH=$bin:$PATH timeout 60 bash -c "$2" 2>../err </dev/null || code=1
+        echo "ends with $code"
+    ) >"$1.out"
+}
+
+sed -n '/^## GNU parallel/,/^These have/s/^| `\(.*\)` | `\(bats-mpi.*\|.*bats-mpi.*\)` |$/\1\t\2/p' \
+    "$TOP/src/doc/parallel.md" | sed 's/\\|/|/g' >rows
+test "$(wc -l <rows)" -ge 35
+n=0
+while IFS=$'\t' read -r there here <&3; do
+    beside there "$there"
+    beside here "$here"
+    case $there in
+    *-k*) ;;
+    *) for side in there here; do sort -o $side.out $side.out; done ;;
+    esac
+    cmp -s there.out here.out ||
+        note_failure 1 "$here: $(diff there.out here.out | xargs -0 echo)"
+    n=$((n + 1))
+done 3<rows
+test $n -ge 35
+ok "the rows of parallel.md do the same with both programs"
 
 done_testing

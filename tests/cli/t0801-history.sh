@@ -259,9 +259,7 @@ unused() {
 echo 'this is a text and not a database' >damaged.db
 unused damaged.db ' is not a history'
 consists damaged.db 'this is a text and not a database'
-mkdir closed
-touch closed/file
-unused closed/file/h.db ': '
+unused damaged.db/h.db ': '
 cp h.db cut.db
 dd if=/dev/zero of=cut.db bs=1 seek=4096 count=8192 conv=notrunc 2>/dev/null
 unused cut.db

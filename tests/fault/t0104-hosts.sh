@@ -35,21 +35,12 @@ ended() {
     kill -KILL $run
     false
 }
-# goes_on: the run ends, and each task has one result.
+# goes_on: the run ends, and each task has one result. The files are written after
+# the line of err that says that all tasks are done.
 goes_on() {
     within 60 grep -q '^bats-mpi: all 60 tasks done' err
     within 60 exactly_once 60
-}
-
-# exactly_once N: N tasks have one result each, and the run knows it. The files
-# are written after the line of err that says that all tasks are done.
-exactly_once() {
-    seq "$1" >expected
-    sort -n out | cmp - expected &&
-        awk 'NR > 1 { print $1 }' log | sort -n | cmp - expected &&
-        sqlite3 bag.bats 'SELECT task FROM execution WHERE outcome = 0
-            ORDER BY task' | cmp - expected &&
-        grep -q '"exit_code": 0' report
+    within 60 grep -q '"exit_code": 0' report
 }
 
 cat >task <<'TASK'

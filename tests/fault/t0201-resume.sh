@@ -122,16 +122,6 @@ ok "a failure beside another execution is one of its own kind, and no retry"
 
 # ---- money ----
 
-yes '@sleep 30m' | head -n 8 >sleeps
-ini '[run]; window = 60m' '[cluster a]; charge = 2' >money.ini
-rules='--clusters money.ini --time-scale 3600'
-expect 4 bats 2 sleeps $rules --budget 4
-expect 4 bats 2 sleeps $rules --budget 4 --resume
-bats 2 sleeps $rules --budget 40 --resume
-test "$(sql sleeps.bats 'SELECT sum(amount) <= 40000000 FROM charge
-    WHERE account = 0')" = 1
-ok "an exhausted budget stays exhausted; more finishes the bag, within it"
-
 # A window by the second is charged when it ends, or its run was killed.
 echo '[ -e quick ] || { touch began; exec sleep 1001; }' >held
 ini '[run]; window = 60m; billing = second' \

@@ -46,6 +46,7 @@ ok 'the log of a machine that never was is refused'
 kill -USR1 "$(rank_pid 0)"
 within 60 says "$(pending)" \
     '^pending: the run is draining: it was told to end and starts no more'
+tells '^bag: draining$' status bag
 end
 says "$(pending)" '^pending: the run is over: stopped'
 ok 'a run that is drained says so, and one that is over'

@@ -48,8 +48,7 @@ ended=$(printf '%s\n' 'touch began; sleep 100' 'sleep 100' 'echo never' |
 # qdel of a job with -notify: USR2 first. mpirun passes it on.
 within 60 test -e ended/began
 qdel "$ended" >deleted
-ran() { test "$(cat lost/ran 2>/dev/null | wc -l)" -ge "$1"; }
-within 60 ran 3
+within 60 has_lines 3 lost/ran
 kill -KILL "$(cat "node.$(qstat -s r | sed -n "s/^ *$lost .*@\([a-z0-9]*\) .*/\1/p")")"
 within 60 bills "$ended" 1
 grep -q 'stopped by SIGTERM: 0 of 3 tasks done, 3 left' "ended/bag.o$ended"
@@ -67,7 +66,7 @@ bats-mpi status limit/bag.txt | grep -q '^tasks  *14: 14 done'
 ok 'after s_rt the job is queued again, and no task runs twice'
 
 # The job begins again on another host (reschedule_unknown).
-within 180 ran 16
+within 180 has_lines 16 lost/ran
 within 60 bills "$lost" 2
 test "$(sort -u lost/ran | wc -l)" = 16
 test "$(wc -l <lost/ran)" -le 17

@@ -72,10 +72,7 @@ mount --bind "$BED/hosts" /etc/hosts
 ) >"$BED/log/spool" 2>&1 || give_up 'the master has no place for its state'
 sge_qmaster </dev/null >"$BED/log/qmaster" 2>&1 &
 
-for try in $(seq 100); do
-    qconf -sh >/dev/null 2>&1 && break
-    sleep 0.1
-done
+patiently qconf -sh >/dev/null
 {
     number=10
     for node in $nodes; do
@@ -124,11 +121,7 @@ add_queue() { # NAME CHARGE SEQ_NO
 add_queue fast 8 1
 add_queue slow 3 2
 
-for try in $(seq 300); do
-    ready=$(qstat -f 2>/dev/null | awk '$1 ~ /@/ && NF == 5' | wc -l)
-    [ "$ready" -eq 4 ] && break
-    sleep 0.1
-done
-[ "$ready" -eq 4 ] || give_up "$ready of 4 nodes of Grid Engine came up"
+ready() { [ "$(qstat -f | awk '$1 ~ /@/ && NF == 5' | wc -l)" -eq 4 ]; }
+patiently ready || give_up 'the nodes of Grid Engine do not come up'
 
 "$@"

@@ -32,10 +32,7 @@ for number in 1 2; do
     start_node n$number 1$number /usr/sbin/sshd -D -e -f "$BED/sshd_config"
 done
 for number in 1 2; do
-    for try in $(seq 100); do
-        ssh -F "$BED/ssh_config" n$number true 2>/dev/null && continue 2
-        sleep 0.1
-    done
-    give_up "nobody answers on n$number"
+    patiently ssh -F "$BED/ssh_config" n$number true ||
+        give_up "nobody answers on n$number"
 done
 "$@"

@@ -69,6 +69,16 @@ ends_with() {
     test "$(cat status)" = "$1"
 }
 
+# exactly_once N: N tasks have one result each, for the reader of the output, of
+# the joblog and of the record.
+exactly_once() {
+    seq "$1" >expected
+    sort -n out | cmp - expected &&
+        awk 'NR > 1 { print $1 }' log | sort -n | cmp - expected &&
+        sql 'SELECT task FROM execution WHERE outcome = 0 ORDER BY task' |
+        cmp - expected
+}
+
 # two_clusters: a clusters file for seven ranks, of which rank 0 runs no tasks.
 two_clusters() {
     ini '[run]; currency = SU' '[cluster slow]; ranks = 1-3; charge = 3' \

@@ -191,21 +191,6 @@ timeout 60 "$BATS_MPI" -q -j 2 many 2>&- | wc -l >out
 consists out 300
 ok 'no output is lost where it cannot be written'
 
-# ---- a worker is lost ----
-
-printf 'echo >>began; until test -e killed; do sleep 0.1; done; echo %s\n' \
-    1 2 3 4 5 6 >slow
-rm -f began
-behind "$BATS_MPI" -j 3 slow
-within 60 has_lines 3 began
-kill -KILL "$(rank_pid 2)"
-touch killed
-wait $run
-test "$(sort out | xargs)" = '1 2 3 4 5 6'
-grep -q 'rank 2 on .* is lost: its process has ended' err
-within 60 nobody_left
-ok 'a worker that dies is noticed, and its task runs elsewhere'
-
 exits 2 '--jobs is for a run without a launcher' by_mpi 3 -j 2 bag
 test "$(grep -c '^bats-mpi: ' err)" -eq 1
 ok 'under a launcher, which has decided, -j is refused, once'
@@ -246,10 +231,6 @@ grep -q 'stopped by SIGINT' err
 in_order TERM - 143
 in_order HUP '' 143
 ok 'Ctrl-C, TERM, even if all processes hear it, and HUP end the run in order'
-yes 'echo >>began; sleep 1001' | head -n 4 >two
-expect 137 signalled KILL ''
-within 60 nobody_left
-ok 'nothing is left of a run whose rank 0 is killed'
 
 mkfifo late
 behind "$BATS_MPI" -j 2 --no-record late

@@ -115,18 +115,10 @@ ok 'verbs that read a spoilt record are clean, and their JSON gives the texts ba
 
 # ---- plan: profile and clusters file ----
 
-cat >profile.pl <<'PERL'
-use JSON::PP;
-my $cluster = sub { { name => $_[0], charge => "1", max => 9, windows => 1,
-    charged => "1", slots => 1, sample => [[1, 60], [2, 61], [3, 62]] } };
-my $text = shift;
-$text =~ s/[\x80-\xff]//g;
-print encode_json({ bats_profile => 1, bag => { name => "-$text",
-    tasks => 1000, hash => "0" x 16 }, window_s => 3600, elapsed_s => 60,
-    currency => "\n\$(touch pwned)"  =~ s/pwned/p/r, clusters => [$cluster->("a")],
-    done => [[1, 3]], failed => [] });
-PERL
-perl profile.pl "$lines" >profile
+allocation_profile | perl -MJSON::PP -0777 -ne 'my $profile = decode_json($_);
+    $profile->{bag}{name} = "-$ENV{LINES}" =~ s/[\x80-\xff]//gr;
+    $profile->{currency} = "\n\$(touch p)";
+    print encode_json($profile)' >profile
 for form in '' --json --frontier '--frontier --csv'; do
     verb plan profile $form
     clean out

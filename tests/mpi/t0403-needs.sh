@@ -96,6 +96,25 @@ if two_cores; then
     taskset -c 0,1 "$BATS_MPI" -j 2 --no-record where >out 2>err
     grep -qE 'Cpus_allowed_list:.[01]$' out
     ok 'a task is bound to the cores of all its ranks'
+    # One task for each rank says where it is.
+    yes 'echo $(grep Cpus_allowed_list /proc/self/status) ${OMP_NUM_THREADS-unset}; sleep 1' |
+        head -n 2 >bound
+    while IFS='|' read -r ranks threads says options name; do
+        (
+            MPIRUN='taskset -c 0,1 mpirun --bind-to none'
+            [ -z "$threads" ] || export OMP_NUM_THREADS=$threads
+            by_mpi $ranks bound --policy rr --no-record $options
+        )
+        test "$(sort out | sed 's/Cpus_allowed_list: //' | tr '\n' ' ')" = "$says "
+        ok "$name"
+    done <<'ROWS'
+3||0 1 1 1||ranks share the cores they have, one each; rank 0 has no share
+3||0-1 1 0-1 1|--bind numa|--bind numa: what is near, and as many threads as cores
+3||0-1 unset 0-1 unset|--bind none|--bind none leaves them where they are
+4||0-1 1 0-1 1||with more ranks than cores nothing is bound, and a task is one thread
+1||0-1 2 0-1 2||a rank alone has all
+1|7|0-1 7 0-1 7||OMP_NUM_THREADS is left alone where it is set
+ROWS
 fi
 
 # ---- memory and GPUs ----
@@ -320,7 +339,25 @@ test "$(sql waits.bats "SELECT count(*) FROM happened
 expect 1 grep -q reserved <("$BATS_MPI" log waits.bats)
 ok 'why, tasks and top: what a task needs, what is free, and what is reserved'
 
+# ---- MPI programs ----
+
+# Such a task does not take itself for a rank.
 nested
+printf '%s\n' ./nested "${MPIRUN:-mpirun} -n 1 ./nested" >bag
+by_mpi 3 bag --no-record
+consists out '0 of 1' '0 of 1'
+# In a Flux job Open MPI 4.1 asks Flux, by FLUX_JOB_ID, and there is none here:
+# the ranks of bats-mpi are told not to, a task is not.
+FLUX_JOB_ID=f1 FLUX_TASK_RANK=0 OMPI_MCA_schizo=^flux OMPI_MCA_pmix=^flux \
+    by_mpi 3 bag --no-record
+consists out '0 of 1' '0 of 1'
+ok 'an MPI program works alone in its world, or with a launcher of its own; as in Flux'
+echo "${MPIRUN:-mpirun} -n 2 '$BATS_MPI' inner --quiet" >bag
+echo 'echo inner' >inner
+by_mpi 2 bag --no-record
+grep -qx inner out
+within 60 nobody_left
+ok 'a task may be a run like this one; nobody is left'
 printf '%s\n' '#BATS cores=4' \
     "OMPI_MCA_rmaps_base_oversubscribe=1 ${MPIRUN:-mpirun} -n 4 ./nested" >bag
 by_mpi 5 bag --no-record

@@ -20,6 +20,14 @@ grep -q '^timed out  [1-9]' err
 verb record verify bag
 ok 'all tasks are done though executions are lost, and the record is true'
 
+# Lost after 5 s, in the middle of the second command.
+ini '[cluster cheap]; ranks = 1; charge = 1; survival = weibull 2000s 30' >killed
+printf '%s\n' 'echo a1; echo b1' 'echo a2; sleep 60; echo b2' >two
+exits 1 '^timed out  1 ' bats 2 run two --clusters killed --time-scale 400 \
+    --timeout 4000s --tail none
+test "$(sort out | tr '\n' ' ')" = 'a1 a2 b1 '
+ok 'without it, a command that outlives its machine is lost in the middle'
+
 # Each execution that answered on a cheap machine is charged once, no other one
 # is.
 cheap() { # RECORD

@@ -65,12 +65,13 @@ part() {
 two_clusters >clusters.ini
 scale='--clusters clusters.ini --time-scale 1800'
 expect 4 bats 7 bag $scale --budget 12
+expect 4 bats 7 bag $scale --budget 12 --resume
 test "$("$BATS_MPI" status --left bag)" -gt 30
 bats 7 bag $scale --budget 4000 --resume
 apart 30 60
 test "$(sql 'SELECT done FROM progress')" = 61
-"$BATS_MPI" record verify bag | grep -q '^2 sessions, .*: all agree$'
-ok 'a run whose budget was exhausted goes on, and both sessions are verified'
+"$BATS_MPI" record verify bag | grep -q '^3 sessions, .*: all agree$'
+ok 'an exhausted budget stays exhausted; with more the run goes on, and is verified'
 
 for k in $(seq 10); do echo '#DISBATCH BARRIER'; part 6; done >bag
 scale='--clusters clusters.ini --time-scale 1200'

@@ -253,17 +253,6 @@ cd ..
 
 # ---- money ----
 
-ini '[run]; window = 1h' '[cluster a]; ranks = 1-2; charge = 1' >c.ini
-cat >driver <<'END'
-for i in 1 2 3 4 5 6; do bats-submit '@sleep 50m'; done
-while bats-submit --wait true; do sleep 0.1; done
-END
-expect 4 open_bag --record m.bats --clusters c.ini --budget 3 \
-    --time-scale 7200 -- sh driver
-[ "$(sql m.bats 'SELECT sum(amount) / 1000000 FROM charge')" -le 3 ]
-bats-mpi record verify m.bats >/dev/null
-ok 'it is never charged more than its budget, and then ends'
-
 ini '[run]; window = 1h' '[cluster slow]; ranks = 1; charge = 1' \
     '[cluster fast]; ranks = 2; charge = 5' >two.ini
 echo 'bats-submit true; until grep -q "running" err; do sleep 0.1; done' >driver

@@ -81,9 +81,10 @@ py '1, name="limited", args="--clusters c.ini --budget 1 --time-scale 3600".spli
 f = ex.submit(time.sleep, 600)
 print(type(f.exception()).__name__, f.exception())
 END
-grep -q '^RunEnded .*exit status [0-9]' out
+grep -q '^RunEnded .*exit status 4' out
 [ "$(sql limited.bats 'SELECT sum(amount) FROM charge')" = 1000000 ]
-ok 'when the budget is spent the calls that are left say so'
+bats-mpi record verify limited.bats >verified
+ok 'when the budget is spent, and no more than that, the calls that are left say so'
 
 for i in 1 2; do
     echo 'print(sum(ex.map(square, range(10))))' |

@@ -143,25 +143,6 @@ grep -q '; 1 task left' out
 expect 1 grep -qE '[^0-9]1 (tasks|windows)' out
 ok 'log says that a task timed out, as tasks does; one task is not called tasks'
 
-ini '[cluster slow]; charge = 1; speed = 0.5' >speed.ini
-yes 'sleep 0.1; test -e tried || { echo >tried; false; }' | head -n 4 >means
-alone --quiet --clusters speed.ini --time-scale 10 --retries 2 --json report means
-mean='.clusters[0].mean_runtime_s'
-"$BATS_MPI" status --json means >status
-holds "$mean > 0 and ($mean - $(json $mean status) | fabs) < 1e-5"
-ok 'the mean runtime of status is that of the closing report'
-
-printf '%s\n' 'echo >>held; sleep 1001' true >drained
-begin --policy rr --seed 1 drained
-within 60 test -s held
-kill -USR1 $run
-within 60 told '^drained: draining$' "$BATS_MPI" status drained
-verb why drained
-finds out '^drained: draining$' '^1 pending: the run is draining: '
-ok 'status and why say that a run is draining'
-kill -TERM $run
-expect 143 wait $run
-
 # ---- the output of a run ----
 
 mkdir -p work/deep

@@ -165,9 +165,6 @@ for i in $(seq 7); do
     echo "echo $i >>begun; until test -e may.$i; do sleep 0.05; done; \
 cat much.$i 2>/dev/null; echo $i; echo $i >>ended"
 done >bag
-lines() { # FILE N
-    [ "$(cat "$1" 2>/dev/null | wc -l)" -eq "$2" ]
-}
 rm -f bag.bats
 resumed
 worker goes-on 3

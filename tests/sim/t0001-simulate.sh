@@ -115,6 +115,15 @@ for startup in 0s 10s 11m; do
     expect 1 grep -x 0 <(row 14 | tr ' ' '\n')
 done
 ok 'a policy that begins no more tasks asks for no more jobs'
+# A new machine of the second cluster is dearer than one of the first; kept for
+# more than six hours it is cheaper.
+ini '[run]; policy = bats; budget = 66; seeds = 1-20' \
+    '[bag]; tasks = 600; runtime = lognormal 10m 6m' \
+    '[cluster demand]; machines = 10; charge = 0.6/h' \
+    '[cluster preempt]; machines = 10; charge = 1/h for 2h, 0.25/h after' >age.scn
+simulate age.scn --csv
+test "$(row 10,12,14)" = 0,600,0
+ok 'machines that have become cheap are kept, and the whole bag is paid'
 # One task of 37 windows, too late for its deadline, on the machine that is nearly
 # free of charge: plans are looked at less often than windows end, and the first
 # one did not know that machine. The task is not cut off at each end.

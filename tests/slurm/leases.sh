@@ -40,6 +40,12 @@ kept() {
     test "$(sqlite3 "$1.bats" 'SELECT max(n) FROM (SELECT count(*) AS n
         FROM execution WHERE outcome = 0 GROUP BY task)')" -eq 1
 }
+# succeeds BAG N: the run ends well, and all that was asked of it is kept.
+succeeds() {
+    expect 0 wait $master
+    done_all "$@"
+    kept "$1"
+}
 done_all() { test "$(sort -u "ran.$1" | wc -l)" -eq "$2"; }
 # at WORDS JOB: the processes of the job whose command has these words.
 at() {

@@ -74,15 +74,6 @@ test "$(grep -c -- '--jobs is for a run without a launcher' err)" -eq 1
 test ! -s out
 ok 'several tasks of a step refuse -j, once'
 
-# Two nodes, of which the first has rank 0 and two workers, and the other three.
-srun --mpi=pmix -N2 -n6 --ntasks-per-node=3 -w fast1,fast2 "$BATS_MPI" run --open \
-    --record open.bats -- sh -c 'for i in 1 2; do
-        bats-submit --wait --cores 2 "until [ -e on.fast1 ] && [ -e on.fast2 ]; \
-            do >on.\$(hostname); sleep 0.1; done; echo \$OMP_NUM_THREADS >>two" &
-    done; wait' >out 2>err
-consists two 2 2
-ok 'an open bag on two nodes: jobs of two threads have two ranks of a node each'
-
 # Worker jobs join a run outside of any job. Tasks wait for the job in the other
 # partition.
 ini '[cluster fast]; partition = fast; charge = 8; max = 8' \

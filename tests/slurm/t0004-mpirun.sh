@@ -5,7 +5,6 @@
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_hwloc_base_binding_policy=none
-for i in $(seq 40); do echo '@sleep 10m'; done >bag
 
 # The nodes and local ranks of `clusters --ranks`.
 places() {
@@ -27,33 +26,24 @@ exec nsenter -t "$(cat "$BED/node.$host")" -a sh -c "$*"
 SH
 chmod +x agent
 printf 'slow1 slots=2\nslow2 slots=2\n' >hosts
-hosts() {
-    mpirun --hostfile hosts --mca plm rsh --mca plm_rsh_agent "$BED/agent" \
-        -x BED "$BATS_MPI" "$@" >out 2>err
+listed() { # MPIRUN-OPTION...: what is known of these hosts
+    mpirun --mca plm rsh --mca plm_rsh_agent "$BED/agent" -x BED "$@" \
+        "$BATS_MPI" clusters --ranks ${machine-} >out 2>err
+    test "$(places)" = 'slow1 1 0 slow1 1 1 slow2 2 0 slow2 2 1'
+    finds out '^all: slow\[1-2\]$' '^budget *unlimited: no end of the job is known' \
+        'charge *[0-9]* core-h per window: 1 per core-hour, '
 }
-hosts clusters --ranks
-test "$(places)" = \
-    'slow1 1 0 slow1 1 1 slow2 2 0 slow2 2 1'
-grep -q '^all: slow\[1-2\]$' out
-grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out
-grep -q '^budget *unlimited: no end of the job is known' out
+listed --hostfile hosts
 ok 'a list of hosts: nodes by PMIx, cores by hwloc'
-hosts clusters --machine node
+machine='--machine node' listed --hostfile hosts
 grep -q '^all  *2  *3 ' out
 ok 'a machine may be a node there, too'
-hosts bag --policy rr --time-scale 3000 --joblog joblog
-test "$(tail -n +2 joblog | cut -f2 | sort -u | xargs)" = 'slow1 slow2'
-ok 'a bag runs on both'
 
 # PBS, as far as a job sees it: its list has a line for each slot.
 printf '%s\n' slow1 slow1 slow2 slow2 >nodefile
 export PBS_JOBID=7.server PBS_ENVIRONMENT=PBS_BATCH PBS_NODEFILE=$BED/nodefile
-mpirun --hostfile "$PBS_NODEFILE" --mca plm rsh --mca plm_rsh_agent "$BED/agent" \
-    -x BED -x PBS_JOBID "$BATS_MPI" clusters --ranks >out 2>err
-test "$(places)" = 'slow1 1 0 slow1 1 1 slow2 2 0 slow2 2 1'
-finds out '^all: slow\[1-2\]$' 'machine *rank: the holder of the nodes is unknown' \
-    'charge *[0-9]* core-h per window: 1 per core-hour, ' \
-    '^budget *unlimited: no end of the job is known'
+listed --hostfile "$PBS_NODEFILE" -x PBS_JOBID
+grep -q 'machine *rank: the holder of the nodes is unknown' out
 expect 1 grep -q '^Slurm' out
 ok 'the nodes of a PBS job: all by PMIx and hwloc, and it is said'
 done_testing

@@ -47,9 +47,6 @@ lossy() {
     (cd "$1" && sbatch --parsable -p all --nodes="$3" --exclude="$4" \
         ../supervise.sh bag.txt --silence 5s --joblog joblog "${@:5}")
 }
-some_have_run() {
-    test -s "$1/ran" && test "$(wc -l <"$1/ran")" -ge "$2"
-}
 # once DIR TASKS: each has one result, and what had one did not run again.
 once() {
     seq "$2" >numbers
@@ -73,15 +70,15 @@ ended() {
 # Its clusters file names the nodes that are lost, too.
 others=$(lossy others 200 5 'slow[2-4]' -c ../clusters.ini)
 first=$(lossy first 60 3 'fast[1-4],slow1')
-within 60 some_have_run others 15
-within 60 some_have_run first 10
+within 60 has_lines 15 others/ran
+within 60 has_lines 10 first/ran
 kill -KILL "$(cat "$BED/node.fast2")"
 # The node of rank 0, with which the script goes, too.
 kill -KILL "$(cat "$BED/node.slow2")"
-within 120 some_have_run others 60
+within 120 has_lines 60 others/ran
 ip link set slow1 down
 # Slurm may end a step that has lost nodes, or not. Without rank 0 it is over.
-within 120 some_have_run others 120
+within 120 has_lines 120 others/ran
 kill -KILL "$(rank_pid 0 "$others")"
 
 ended others "$others"

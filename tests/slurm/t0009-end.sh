@@ -12,10 +12,7 @@ TASK
 yes 'sh saves' | head -n 3 >taken
 sbatch -p preemptible -N2 -n4 -o err --wrap \
     'srun bats-mpi taken --policy rr --grace 8s' >out
-three_have_begun() {
-    test "$(cat begun 2>/dev/null | wc -l)" -eq 3
-}
-within 60 three_have_begun
+within 60 lines begun 3
 srun -p slow -N4 --exclusive true >out 2>&1
 bats-mpi status taken | grep -q '0 running, 3 pending; 3 executions cut off'
 test "$(sort saved | tr '\n' ' ')" = '1 2 3 '

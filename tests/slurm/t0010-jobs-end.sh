@@ -15,9 +15,6 @@ begin() {
     done >"$1/bag.txt"
     job[$1]=$(cd "$1" && sbatch --parsable --requeue "${@:2}")
 }
-some_ran() { # DIRECTORY
-    test "$(cat "$1/ran" 2>/dev/null | wc -l)" -ge 5
-}
 last_node() { # JOB
     scontrol show hostnames "$(squeue -h -j "$1" -o %N)" | tail -n 1
 }
@@ -77,14 +74,14 @@ begin both ../two.sh bag.txt ../clusters.ini
 PATH=$BED/bin:$PATH begin twice ../two.sh bag.txt ../clusters.ini
 
 for name in requeued both; do
-    within 120 some_ran $name
+    within 120 has_lines 5 $name/ran
     scontrol requeue "${job[$name]}"
 done
-within 60 some_ran node
+within 60 has_lines 5 node/ran
 kill -KILL "$(cat "$BED/node.$(last_node "${job[node]}")")"
-within 60 some_ran worker
+within 60 has_lines 5 worker/ran
 kill -KILL "$(rank_pid 2 "${job[worker]}")"
-within 60 some_ran master
+within 60 has_lines 5 master/ran
 kill -KILL "$(rank_pid 0 "${job[master]}")"
 touch go
 

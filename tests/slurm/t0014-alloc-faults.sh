@@ -91,25 +91,6 @@ SLURM_TIME_FORMAT=%s squeue -h -t all -j "$(paste -sd, before)" \
     -O EndTime:20,StartTime:20 | awk '$1 > $2 { n++ } END { exit !n }'
 ok 'a run that was killed goes on, with the jobs that were waiting'
 
-# What ends while there is no run is not done again.
-for i in 1 2 3 4; do
-    echo "echo $i >>begun; until test -e may.$i; do sleep 0.1; done; echo $i >>ended"
-done >held
-held='held -p fast --slots 2 --max-jobs 1 --window 120s --silence 60s'
-start $held
-within 60 lines begun 2
-killed
-touch may.1 may.2 may.3 may.4
-within 60 lines ended 2
-start $held --resume
-expect 0 wait $master
-sort begun | diff - <(seq 4)
-grep -q 'worker job [0-9]* is back: ' err
-test "$(sql held.bats 'SELECT count(*), count(DISTINCT task)
-    FROM execution WHERE attempt NOT NULL')" = '4|4'
-settled held
-ok 'results of tasks that ended without a run are not lost'
-
 # ---- drained ----
 
 for i in $(seq 6); do

@@ -46,9 +46,7 @@ within 60 ran bag 4
 node() { squeue -h -t R -p preemptible -o %N | grep -m 1 .; }
 first=$(node)
 srun -A phys -p slow -w "$first" --exclusive sleep 1 2>>err
-more() { test "$(wc -l <ran.bag)" -ge $count; }
-count=$(($(wc -l <ran.bag) + 4))
-within 60 more
+within 60 has_lines $(($(wc -l <ran.bag) + 4)) ran.bag
 second=$(node)
 kill -KILL "$(cat "node.$second")"
 expect 0 wait $master

@@ -91,13 +91,8 @@ for node in fast1 fast2 fast3 fast4 slow1 slow2 slow3 slow4; do
     start_node $node $number slurmd -D -N $node
 done
 
-ready=0
-for try in $(seq 200); do
-    ready=$(sinfo -h -N -p all -t idle -o %N 2>/dev/null | wc -l)
-    [ "$ready" -eq 8 ] && break
-    sleep 0.1
-done
-[ "$ready" -eq 8 ] || give_up "$ready of 8 Slurm nodes came up"
+ready() { [ "$(sinfo -h -N -p all -t idle -o %N | wc -l)" -eq 8 ]; }
+patiently ready || give_up 'the nodes of Slurm do not come up'
 
 [ -z "${BED_REQUEUES-}" ] || while sleep 2; do
     SLURM_TIME_FORMAT=%s squeue -h -t PD -o '%i %r %S' |
