@@ -1,7 +1,6 @@
 /* The runtimes of a kind of task are learned, and decide which chain comes
  * first. */
 #include "bats/sched.h"
-#include "bats/status.h"
 #include "helpers/play_fixture.h"
 
 #define TASKS 7
@@ -61,20 +60,13 @@ TEST(chain_of_long_tasks_comes_first_once_that_is_known)
     assert_int_equal(begin(true, 1), 3);  /* two hours, against 3 minutes */
 }
 
-static struct bats_sched_status status(void)
-{
-    struct bats_sched_status st;
-    bats_sched_status(p->s, &st);
-    return st;
-}
-
 TEST(forecast_is_no_sooner_than_the_longest_chain)
 {
     begin(true, 4);
     for (uint32_t i = 1; i < 4; i++)
         happen(now, BATS_EVENT_JOINED, i);
     /* By their number it would be 49 minutes. */
-    assert_int_equal(status().estimated_end, now + 2 * BATS_HOUR);
+    assert_int_equal(run_status().estimated_end, now + 2 * BATS_HOUR);
 }
 
 /* One result is too few to rank the tasks of a large graph by. */
@@ -93,8 +85,8 @@ TEST(forecast_of_a_large_graph_counts_the_tasks_of_its_chain)
     assert_int_equal(p->runs[0], 0);
     done(1 + BATS_MINUTE, 0, BATS_MINUTE);
     /* By their number, on 4 machines: 75. */
-    assert_int_equal(status().estimated_end, 1 + MANY * BATS_MINUTE);
-    assert_int_equal(status().longest_chain, (MANY - 1) * BATS_MINUTE);
+    assert_int_equal(run_status().estimated_end, 1 + MANY * BATS_MINUTE);
+    assert_int_equal(run_status().longest_chain, (MANY - 1) * BATS_MINUTE);
 }
 
 TEST(categories_know_their_mean_and_deviation)
@@ -126,7 +118,7 @@ static uint32_t slow_machine_gets(bats_time slow)
     assert_int_equal(p->runs[1], 2);
     /* Task 2 goes on there for an hour, and 4 and 5 follow. */
     tick(slow + BATS_HOUR);
-    assert_int_equal(status().longest_chain, 5 * BATS_HOUR);
+    assert_int_equal(run_status().longest_chain, 5 * BATS_HOUR);
     return p->runs[0];
 }
 

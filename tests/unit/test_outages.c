@@ -3,7 +3,6 @@
  * enough. */
 #include "bats/bag.h"
 #include "bats/sched.h"
-#include "bats/status.h"
 #include "helpers/play_fixture.h"
 
 #define BAD 1 /* the machine that all is about */

@@ -1,7 +1,6 @@
 /* The decisions of the policy bats, in histories that can be checked by hand.
  * One cluster of machines at 1 per hour; the test plays the machines. */
 #include "bats/sched.h"
-#include "bats/status.h"
 #include "helpers/play_fixture.h"
 
 /* A sample of four tasks, and no copies. */

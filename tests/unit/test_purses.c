@@ -1,7 +1,6 @@
 /* Workflows with budgets of their own, in runs that can be checked by hand:
  * windows of an hour at 3, and use at 3 an hour. */
 #include "bats/sched.h"
-#include "bats/status.h"
 #include "helpers/play_fixture.h"
 
 #define TASKS 4

@@ -1,18 +1,10 @@
 /* Several executions of one task, told by hand. A slow and a fast machine:
  * while the slow one runs the last task, the fast one replicas it. */
 #include "bats/sched.h"
-#include "bats/status.h"
 #include "helpers/play_fixture.h"
 
 #define SLOW 0
 #define FAST 1
-
-static struct bats_sched_status status(void)
-{
-    struct bats_sched_status st;
-    bats_sched_status(p->s, &st);
-    return st;
-}
 
 static void set_up(void)
 {
@@ -44,7 +36,7 @@ static void begin_copy(void)
     begin();
     assert_string_equal(p->answer, "copy 1");
     assert_int_equal(p->runs[FAST], p->runs[SLOW]);
-    assert_int_equal(status().running, 1);
+    assert_int_equal(run_status().running, 1);
 }
 
 /* What happens to the last task and its copy; how the run ends, unless that is
@@ -134,7 +126,7 @@ static const struct row {
 
 static void ends_with(uint32_t done, uint32_t failed, uint32_t replicas_won)
 {
-    struct bats_sched_status st = status();
+    struct bats_sched_status st = run_status();
     assert_int_equal(p->finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(st.done, done);
     assert_int_equal(st.failed, failed);
@@ -160,8 +152,8 @@ TEST(a_task_and_its_copy_end_as_the_rows_say)
             ends_with(r->ends[0], r->ends[1], r->ends[2]);
         if (r->charged > 0)
             assert_int_equal(p->charged, r->charged);
-        assert_int_equal(status().timed_out, r->timed_out);
-        assert_int_equal(status().preempted, r->budget > 0);
+        assert_int_equal(run_status().timed_out, r->timed_out);
+        assert_int_equal(run_status().preempted, r->budget > 0);
     }
 }
 
@@ -178,7 +170,7 @@ TEST(second_one_changes_nothing)
         steps("30m %s 0: finish", ends[i]);
         bats_sched_cluster_status(p->s, SLOW, &after);
         assert_memory_equal(&before, &after, sizeof before);
-        assert_int_equal(status().retried, 0);
+        assert_int_equal(run_status().retried, 0);
         ends_with(4, 0, 1);
     }
 }
@@ -197,8 +189,8 @@ TEST(all_others_are_stopped)
     assert_int_equal(p->replicas[2], 2);
     steps(
         "25m done 2: cancel 0, cancel 1; 25m done 1:; 25m stopped 0: finish");
-    assert_int_equal(status().done, 5);
-    assert_int_equal(status().replicas_won, 1);
+    assert_int_equal(run_status().done, 5);
+    assert_int_equal(run_status().replicas_won, 1);
 }
 
 /* Two tasks have taken 15 minutes, as they say; the third one runs since minute

@@ -1,7 +1,6 @@
 /* Jobs of an earlier session, and open bags, told by hand: one job an hour at 3,
  * tasks of one core. */
 #include "bats/bag.h"
-#include "bats/status.h"
 #include "helpers/play_fixture.h"
 
 #define MACHINES 8

@@ -1,7 +1,6 @@
 /* Tasks that yield (exit status 85), told by hand: two machines at 1 per
  * window, two tasks that are one another's equals. */
 #include "bats/sched.h"
-#include "bats/status.h"
 #include "helpers/play_fixture.h"
 
 #define LIMIT 5
@@ -68,20 +67,15 @@ static const struct bats_sched_options limited = {
     .rules = {.yields = LIMIT},
 };
 
-TEST(task_that_yields_at_once_for_ever_fails)
+TEST(task_that_yields_at_once_waits_ever_longer_and_fails)
 {
+    const int seconds[LIMIT] = {1, 2, 4, 8, 16};
     play((struct yields){.takes = 1000, .n_yields = UINT32_MAX}, limited);
     assert_int_equal(y.status.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(y.status.failed, 2);
     assert_int_equal(y.of_task[0], LIMIT + 1);
     assert_int_equal(y.of_task[1], LIMIT + 1);
     assert_int_equal(y.status.charged, 2 * BATS_UNIT); /* a window for each */
-}
-
-TEST(task_waits_twice_as_long_after_each_yield)
-{
-    const int seconds[LIMIT] = {1, 2, 4, 8, 16};
-    play((struct yields){.takes = 1000, .n_yields = UINT32_MAX}, limited);
     for (int i = 0; i < LIMIT; i++)
         assert_int_equal(y.began[0][i + 1] - y.began[0][i],
                          1000 + seconds[i] * BATS_SECOND);

@@ -11,6 +11,7 @@
 #include "bats/policy.h"
 #include "bats/sample.h"
 #include "bats/sched.h"
+#include "bats/status.h"
 #include "test.h"
 #include "util/text.h"
 
@@ -95,6 +96,13 @@ static inline void tell(bats_time now, struct bats_event ev)
             p->finish = c.finish;
         }
     }
+}
+
+static inline struct bats_sched_status run_status(void)
+{
+    struct bats_sched_status st;
+    bats_sched_status(p->s, &st);
+    return st;
 }
 
 /* The execution on the machine ends. Its runtime is given here, and may differ
