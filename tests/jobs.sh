@@ -18,6 +18,10 @@ killed() {
 name_of() { # BAG
     sql "$1.bats" 'SELECT jobs_name FROM session ORDER BY id DESC LIMIT 1'
 }
+charged() { # BAG
+    sql "$1.bats" "SELECT printf('%.6f', total(amount) / 1e6) FROM charge
+        WHERE account = 0"
+}
 # tasks BAG N [SECONDS]: that note their numbers in ran.BAG.
 tasks() {
     for i in $(seq "$2"); do echo "sleep ${3-1}; echo $i >>ran.$1"; done >"$1"

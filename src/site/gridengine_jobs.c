@@ -52,7 +52,9 @@ static bool is_by_slot(const char *text, const char *line)
 static int read_rules(const char *text, struct bats_job_rules *r,
                       struct bats_error *err)
 {
-    const char *at = bats_answer_behind(text, "flush_time=");
+    const char *at = bats_answer_behind(text, "accounting_flush_time=");
+    if (at == NULL)
+        at = bats_answer_behind(text, "flush_time=");
     int64_t flush_s = at != NULL ? bats_answer_seconds(at) : FLUSH_S;
     *r = (struct bats_job_rules){
         .overrun_s = OVERRUN_S,

@@ -498,7 +498,7 @@ static void say_late(struct bats_queue *j, int64_t now_us)
     j->say_us *= 2;
     say(j,
         "the accounting of %s does not yet know the end of %lu job%s, one "
-        "of them for %lld s: each bill is awaited for %d s",
+        "of them for %lld s: each bill is awaited for %d s at most",
         j->o.system->name, (unsigned long)n, n == 1 ? "" : "s",
         (long long)late_us / 1000000, BILL_US / 1000000);
 }
@@ -514,6 +514,18 @@ static void bill_late(struct bats_queue *j, uint32_t place, bool answers)
         is_free ? ", which was forgotten: it is not billed"
                 : ": it is charged for the time it was held");
     bill(j, place, is_free ? 0 : bats_job_bill_by_time(&job->is));
+}
+
+/* How long a bill is awaited, if the accounting `answers`. One that is written
+ * only when a job has ended does not come any more if the system itself has
+ * forgotten the job: it was killed before. */
+static int64_t patience(const struct bats_queue *j, const struct job *job,
+                        bool answers)
+{
+    int64_t late_us = j->o.rules.late_s * 1000000;
+    if (answers && late_us > 0 && job->missed >= LISTS_MISSED)
+        return late_us + FORGOTTEN_US;
+    return answers && job->is_forgotten ? FORGOTTEN_US : BILL_US;
 }
 
 static void billed(struct bats_queue *j, int rc, const char *answer,
@@ -541,8 +553,7 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
         if (rc > 0 && job->state == ENDED && job->is.start_s == 0 &&
             !job->is_known && late_s > 0 && late_us > late_s * 1000000)
             bill(j, i, 0); /* it has never begun */
-        if (job->state == ENDED &&
-            late_us >= (rc > 0 && job->is_forgotten ? FORGOTTEN_US : BILL_US))
+        if (job->state == ENDED && late_us >= patience(j, job, rc > 0))
             bill_late(j, i, rc > 0);
     }
     say_late(j, now_us);

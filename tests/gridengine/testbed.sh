@@ -43,7 +43,7 @@ CONF
 sed 's|^\(execd_spool_dir\).*|\1 '"$BED"'/spool|; s|^\(mailer\).*|\1 /bin/true|
     s/^\(min_[ug]id\).*/\1 0/; s/^\(load_report_time\).*/\1 00:00:02/
     s/^\(max_unheard\).*/\1 00:00:20/; s/^\(reschedule_unknown\).*/\1 00:00:10/
-    s/flush_time=00:00:15/flush_time=00:00:01/' \
+    s/flush_time=00:00:15/& accounting_flush_time=00:00:00/' \
     /usr/share/gridengine/default-configuration >"$BED/configuration"
 
 # Names are resolved by a file of hosts that all see.

@@ -1,12 +1,16 @@
-# Sourced after leases.sh: kills what takes part in a run on jobs, at random.
-# BASH's RANDOM decides; seed it.
+# Sourced after leases.sh: kills what takes part in a run on jobs of Slurm.
 # controller-dies is drawn only where it is asked for.
+. "$TOP/tests/kills.sh"
 parts=(master gateway watchdog srun srun-hangs node controller controller-hangs
     accounting)
-one_of() { shift $((RANDOM % $#)); echo "$1"; }
-back() { # SECONDS COMMAND...: later, while the run goes on
-    { sleep "$1"; shift; "$@"; } &
-    later+=($!)
+answers() { scontrol ping | grep -q UP; }
+# repaired: by the administrator, and the run. Jobs that a controller forgot run
+# for ever.
+repaired() {
+    [[ $killed == *dies* ]] || return 0
+    sacctmgr -i show runawayjobs >>out
+    start "$bag" --resume
+    wait $master || code=$?
 }
 controller_again() { slurmctld -D </dev/null >>log/slurmctld 2>&1 & }
 # forgets COMMAND...: slurmctld dies, and the next one knows what it knew when
@@ -19,7 +23,7 @@ forgets() {
     echo FirstJobId=$((first += 5000)) >>"$SLURM_CONF"
     "$@"
     controller_again
-    within 60 sh -c 'scontrol ping | grep -q UP'
+    within 60 answers
 }
 
 # kill_part PART: of a job that runs; fails if there is none.
@@ -60,37 +64,4 @@ kill_part() {
 }
 signal() { # SIGNAL WORDS JOB
     [ -n "$3" ] && kill -"$1" $(at "$2" "$3") 2>/dev/null
-}
-
-# survives BAG KILLS [PART...]: a run of 40 tasks is done, billed as charged and
-# within its budget, although so many of its parts were killed.
-survives() {
-    local n=0 code=137 part
-    bag=$1 later=() killed=
-    tasks "$bag" 40
-    while [ $code -eq 137 ]; do
-        # A run that begins without a controller ends at once.
-        within 60 sh -c 'scontrol ping | grep -q UP'
-        start "$bag" --resume
-        while [ $n -lt "$2" ] && kill -0 $master 2>/dev/null; do
-            sleep $((1 + RANDOM % 4)).$((RANDOM % 10))
-            kill -0 $master 2>/dev/null || break
-            part=$(one_of "${@:3}")
-            kill_part "$part" || continue
-            killed="$killed $part"
-            n=$((n + 1))
-        done
-        code=0
-        wait $master || code=$?
-    done
-    [ ${#later[@]} -eq 0 ] || wait "${later[@]}" || :
-    within 60 sh -c 'scontrol ping | grep -q UP'
-    if [[ $killed == *dies* ]]; then # jobs that it forgot run for ever
-        sacctmgr -i show runawayjobs >>out
-        start "$bag" --resume
-        wait $master || code=$?
-    fi
-    echo "$bag: exit $code,$killed; $(sort -u "ran.$bag" | wc -l) of 40 done," \
-        "charged $(charged "$bag"), billed $(billed "$bag")"
-    test $n -gt 0 && test $code -eq 0 && done_all "$bag" 40 && kept "$bag"
 }

@@ -92,10 +92,6 @@ rank_pid() {
 none_left() {
     squeue -h -n "$(name_of "$1")" -o %i >left && test ! -s left
 }
-charged() { # BAG
-    sql "$1.bats" "SELECT printf('%.6f', total(amount) / 1e6) FROM charge
-        WHERE account = 0"
-}
 # billed_by_squeue BAG: in billing-hours, what squeue knows of all its jobs.
 billed_by_squeue() {
     SLURM_TIME_FORMAT=%s squeue -h -t all -n "$(name_of "$1")" \

@@ -256,6 +256,9 @@ TEST(the_site_says_how_long_bills_take_and_what_slots_consume)
                                     &r, &err);
     assert_numbers("1 35 0", r.accounts, r.late_s, r.gpus_by_slot);
     bats_gridengine_jobs.read_rules(
+        "flush_time=00:00:30 accounting_flush_time=00:00:00\n", &r, &err);
+    assert_int_equal(r.late_s, 5);
+    bats_gridengine_jobs.read_rules(
         "reporting_params none\n"
         "gpu                 gpu        INT       <=    YES         YES       "
         " 0        0\n"
