@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/lease.h"
 #include "bats/rules.h"
 #include "bats/status.h"
 #include "cli/cli.h"
@@ -140,8 +141,21 @@ static void print(const struct bats_watch *watch,
         fputs("\nThe same command with --resume does the rest.\n", stderr);
 }
 
+/* What the run's own job has used so far, joules; 0: not known. With several
+ * clusters it could not be said of which. */
+static int64_t ask_energy(const struct bats_run_outcome *outcome)
+{
+    const struct bats_survey *s = &outcome->survey;
+    const struct bats_batch_system *system = s->site.allocation.system;
+    return system != NULL && system->energy != NULL &&
+                   bats_lease_terms(s->billing.model).lasts &&
+                   s->platform.n_clusters == 1
+               ? system->energy(&s->site.allocation)
+               : 0;
+}
+
 static int report(struct bats_watch *watch, FILE *json, bool kept,
-                  const struct bats_run_outcome *outcome)
+                  const struct bats_run_outcome *outcome, int64_t energy_j)
 {
     bats_causes_sort(&watch->causes);
     struct bats_report r = describe(watch, kept, outcome);
@@ -154,6 +168,7 @@ static int report(struct bats_watch *watch, FILE *json, bool kept,
     bats_snapshot_take(&r.snapshot, &outcome->survey.platform, outcome->sched);
     if (!kept)
         report_books(&r.snapshot, &outcome->books);
+    r.snapshot.cluster[0].energy_j += energy_j;
     bats_watch_finish(watch, &r.snapshot);
     if (!watch->set->quiet)
         print(watch, outcome->sched, &r);
@@ -179,11 +194,13 @@ static bool keep_record(struct bats_record *record)
 }
 
 static int finish_record(struct bats_record *record,
-                         const struct bats_run_outcome *outcome, int code)
+                         const struct bats_run_outcome *outcome,
+                         int64_t energy_j, int code)
 {
     struct bats_sched_status status;
     bats_sched_status(outcome->sched, &status);
-    if (bats_record_finish(record, status.now, outcome->finish,
+    if (bats_record_energy(record, energy_j, &bats_why) == 0 &&
+        bats_record_finish(record, status.now, outcome->finish,
                            outcome->signal, code, &bats_why) == 0)
         return code;
     bats_complain(&bats_why);
@@ -230,12 +247,13 @@ int bats_closing(struct bats_watch *watch, FILE *json,
     struct bats_record *record = watch->options->record;
     bool kept = keep_record(record);
     bats_learner_end(watch->learner, outcome->run_id);
-    int code = report(watch, json, kept, outcome);
+    int64_t energy_j = ask_energy(outcome);
+    int code = report(watch, json, kept, outcome, energy_j);
     if (outcome->refusal.code != 0)
         code = bats_complain(&outcome->refusal);
     if (watch->choosing->only || set->save != NULL)
         code = save_profile(watch, outcome, code);
     if (record != NULL && kept)
-        code = finish_record(record, outcome, code);
+        code = finish_record(record, outcome, energy_j, code);
     return code;
 }

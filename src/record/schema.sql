@@ -124,7 +124,7 @@ CREATE TABLE lease ( -- the contracts under which machines are held
   charged INTEGER,   -- millionths, as the following
   held INTEGER,      -- of the run's account
   if_killed INTEGER, -- is charged if the run is killed now
-  energy_j INTEGER); -- that a job used; NULL: not measured
+  energy_j INTEGER); -- that the job used; NULL: not measured
 
 CREATE TABLE stake ( -- what workflows hold for a lease
   lease INTEGER, account INTEGER, held INTEGER,

@@ -141,6 +141,7 @@ struct bats_run_options {
     const char *settings; /* options as the user wrote them, a JSON object for
                            * the record; or NULL */
     const char *version;  /* of bats-mpi, for the record */
+    double grams_per_kwh; /* CO2 of energy at the site; 0: unknown */
     /* Fills in beliefs about the clusters before the engine is created, if the
      * policy uses them. False: there are none. NULL: nobody has any. */
     bool (*believe)(void *context, const struct bats_survey *survey,

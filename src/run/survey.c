@@ -56,6 +56,7 @@ static int build_platform(const struct bats_crew *crew,
             bats_platform_idle_charge(file, crew->ranks, crew->n, &master);
     }
     bats_clusters_file_destroy(found);
+    s->platform.grams_per_kwh = o->grams_per_kwh;
     /* Compressed time is emulated, and never billed. */
     if (rc == 0 && o->clusters == NULL && o->time_scale != 1)
         s->platform.billing = BATS_BILLING_WINDOW;

@@ -325,6 +325,11 @@ struct bats_batch_system {
      * the system's accounting; < 0: unknown. NULL: no accounting. */
     double (*billed)(const struct bats_allocation *allocation);
 
+    /* The energy that the nodes of the step that this process is in have used
+     * since it began, joules; 0: it is not measured, or there is no step.
+     * NULL: the system does not tell. */
+    int64_t (*energy)(const struct bats_allocation *allocation);
+
     /* A command that prints the hosts that are to leave service, one per line;
      * it runs every 10 s. NULL: the system does not tell. */
     void (*draining)(struct bats_argv *argv);

@@ -382,6 +382,21 @@ static double billed(const struct bats_allocation *a)
     return sum;
 }
 
+/* sacct knows nothing before the end. In the batch step, with mpirun, there
+ * may be other work, and only its first node is measured. */
+static int64_t energy(const struct bats_allocation *a)
+{
+    const char *step = getenv("SLURM_STEP_ID");
+    char *answer;
+    if (step == NULL || bats_ask(&answer, NULL,
+                                 "sstat -n -P -o ConsumedEnergyRaw -j %s.%s",
+                                 a->job, step) < 0)
+        return 0;
+    double joules = strtod(answer, NULL);
+    free(answer);
+    return joules > 0 && joules < 1e15 ? (int64_t)joules : 0;
+}
+
 /* Nodes that are DRAINING (jobs still run there) or DRAINED, by their own host
  * names. */
 static void draining(struct bats_argv *argv)
@@ -401,6 +416,7 @@ const struct bats_batch_system bats_slurm = {
     .ask = ask,
     .account = bats_slurm_account,
     .billed = billed,
+    .energy = energy,
     .draining = draining,
     .jobs = &bats_slurm_jobs,
 };

@@ -116,22 +116,43 @@ buys bag 12 --account open --max-jobs 1 -p slow --window 20s -b 0.1
 test "$(charged bag)" = 0.000000
 ok 'a partition that is free of charge does the bag'
 
-# The task counts up 65536 joules seven times, further than the one before it.
-# Slurm may see 1 joule or nothing if it looks late.
+# heats BAG: its task counts up 65536 joules seven times, further than the bag before
+# it. Slurm may see 1 joule or nothing if it looks late.
+heats() {
+    echo "for i in 0 1 2 3 4 5 6; do sleep 0.5; printf \"\\\\0\\\\0\\\\$1\$i\" |" \
+        "dd of=$BED/cpu/0/msr bs=3 seek=1553 oflag=seek_bytes conv=notrunc; done" >$1
+}
+# has_energy BAG JOULES: its report, its status.
+has_energy() {
+    holds ".clusters[0] | (.energy_kwh * 3600000 - $2 | fabs < 0.001),
+        (.co2_kg - .energy_kwh * 350 / 1000 | fabs < 1e-9)"
+    grep -q '  kWh  kg CO2$' err
+    tells '  kWh  kg CO2$' status $1
+}
 export BATS_GRAMS_PER_KWH=350
 for bag in {1..7}; do
-    echo "for i in 0 1 2 3 4 5 6; do sleep 0.5; printf \"\\\\0\\\\0\\\\$bag\$i\" |" \
-        "dd of=$BED/cpu/0/msr bs=3 seek=1553 oflag=seek_bytes conv=notrunc; done" >$bag
+    heats $bag
     alloc $bag --account open --max-jobs 1 -b 10 --json report
     joules=$(jobs $bag AllocTRES | grep -o 'energy=[0-9]\{4,\}' | cut -d= -f2)
     [ -z "$joules" ] || break
 done
 test "$(sql $bag.bats 'SELECT energy_j FROM lease')" = "$joules"
-holds ".clusters[0] | (.energy_kwh * 3600000 - $joules | fabs < 0.001),
-    (.co2_kg - .energy_kwh * 350 / 1000 | fabs < 1e-9)"
-grep -q '  kWh  kg CO2$' err
-tells '  kWh  kg CO2$' status $bag
+has_energy $bag $joules
 verb report $bag
 grep -q '"energy_kwh":' $bag.html
 ok 'the bill has the energy that the accounting has measured for a job'
+
+for bag in {10..16}; do
+    heats $bag
+    srun -A open -p fast -n 2 bats-mpi $bag -b 10 --json report >out 2>err
+    joules=$(sql $bag.bats 'SELECT total(energy_j) FROM lease WHERE machine IS NULL')
+    [ "${joules%.*}" -lt 1000 ] || break
+done
+has_energy $bag $joules
+job=$(sql $bag.bats 'SELECT job FROM session')
+within 30 job_is "$job" COMPLETED
+measured=$(sacct -j "$job.0" -n -P -o ConsumedEnergyRaw)
+test "${joules%.*}" -ge 1000
+test "${joules%.*}" -le "$measured"
+ok 'so has that of a run in a job, as it is measured before the job ends'
 done_testing

@@ -109,21 +109,11 @@ static void check_budget(const struct bats_alloc *a)
                  a->partitions[best]);
 }
 
-static void read_grams(struct bats_alloc *a)
-{
-    const char *grams = getenv("BATS_GRAMS_PER_KWH");
-    double *number = &a->platform.grams_per_kwh;
-    if (grams != NULL)
-        bats_must(bats_error_prefix(&bats_why,
-                                    bats_factor_parse(grams, number, &bats_why),
-                                    "BATS_GRAMS_PER_KWH: "));
-}
-
 static void ask_all(struct bats_alloc *a, const char *record)
 {
     bats_must(bats_job_system_find(a->set->system, &a->system, &a->rules,
                                    &bats_why));
-    read_grams(a);
+    a->platform.grams_per_kwh = a->options->grams_per_kwh;
     set_guarantee(a);
     bats_alloc_read(a, record);
     find_own_job(a);
@@ -231,9 +221,6 @@ int bats_alloc_note(const struct bats_alloc *a, json_t *settings,
                     struct bats_error *err)
 {
     int bad = json_object_set_new(settings, "jobs_name", json_string(a->name));
-    if (a->platform.grams_per_kwh > 0)
-        bad |= json_object_set_new(settings, "grams_per_kwh",
-                                   json_real(a->platform.grams_per_kwh));
     if (a->n_taken > 0)
         bad |= json_object_set_new(settings, "jobs_taken", list_taken(a));
     return bad == 0 ? 0 : bats_no_memory(err);

@@ -214,6 +214,21 @@ static int show_only(struct opened *o)
 
 /* Opens everything that will be written, so that mistakes show before money is
  * spent. */
+/* Whatever measures energy, and in the record for those who read it. */
+static void read_grams(struct bats_request *request)
+{
+    const char *grams = getenv("BATS_GRAMS_PER_KWH");
+    double *number = &request->options.grams_per_kwh;
+    if (grams == NULL)
+        return;
+    bats_must(bats_error_prefix(&bats_why,
+                                bats_factor_parse(grams, number, &bats_why),
+                                "BATS_GRAMS_PER_KWH: "));
+    if (json_object_set_new(request->settings, "grams_per_kwh",
+                            json_real(*number)) < 0)
+        bats_must(bats_no_memory(&bats_why));
+}
+
 static void prepare(struct opened *o)
 {
     const struct bats_settings *set = o->set;
@@ -229,6 +244,7 @@ static void prepare(struct opened *o)
         if (o->json == NULL)
             bats_die(BATS_EINPUT, "%s: %s", set->json_file, strerror(errno));
     }
+    read_grams(&o->request);
     bats_watch_init(&o->watch, set, &o->request);
 }
 

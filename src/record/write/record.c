@@ -334,6 +334,15 @@ int bats_record_begin(struct bats_record *r,
     return rc;
 }
 
+int bats_record_energy(struct bats_record *r, int64_t energy_j,
+                       struct bats_error *err)
+{
+    return energy_j > 0 ? RUN("UPDATE lease SET energy_j = ?1"
+                              " WHERE session = ?2 AND machine IS NULL",
+                              I(energy_j), I(r->session))
+                        : 0;
+}
+
 int bats_record_finish(struct bats_record *r, bats_time now,
                        enum bats_finish finish, int signal, int exit_code,
                        struct bats_error *err)
