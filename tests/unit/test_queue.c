@@ -62,6 +62,8 @@ static int tear_down(void **state)
     return leave_directory(state);
 }
 
+static int64_t late_s; /* of the rules */
+
 /* So many jobs alike may be submitted together. */
 static void set_up(bool accounts, uint32_t together)
 {
@@ -69,7 +71,9 @@ static void set_up(bool accounts, uint32_t together)
     struct bats_queue_options o = {.system = &bats_slurm,
                                    .rules = {.accounts = accounts,
                                              .together = together,
-                                             .keeps_s = 300,
+                                             .keeps_s =
+                                                 late_s > 0 ? 0 : 300,
+                                             .late_s = late_s,
                                              .overrun_s = 60},
                                    .name = "bats-test",
                                    .requests = b->requests,
@@ -412,6 +416,17 @@ TEST(jobs_are_submitted_followed_and_billed)
         set_up(plays[i].accounts, plays[i].together);
         steps(plays[i].steps);
     }
+}
+
+/* As in Grid Engine, where bills are lost with a master that is killed. */
+TEST(where_only_ended_jobs_have_bills_they_come_soon_or_never)
+{
+    late_s = 20;
+    set_up(true, 0);
+    late_s = 0;
+    steps("submit 0; pass 1; list 17 1.0.1.end 900 RUNNING None 1000 1060 100;"
+          "pass 30; news submitted 0 17, runs 0 17 1000-1060 at 100; squeue;"
+          "pass 40; news ended 0 17; pass 50; news billed 0 17 1666667");
 }
 
 TEST(only_jobs_of_the_run_s_name_are_cancelled)
