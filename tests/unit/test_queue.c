@@ -426,7 +426,7 @@ TEST(where_only_ended_jobs_have_bills_they_come_soon_or_never)
     late_s = 0;
     steps("submit 0; pass 1; list 17 1.0.1.end 900 RUNNING None 1000 1060 100;"
           "pass 30; news submitted 0 17, runs 0 17 1000-1060 at 100; squeue;"
-          "pass 40; news ended 0 17; pass 50; news billed 0 17 1666667");
+          "pass 90; news ended 0 17, billed 0 17 1666667");
 }
 
 TEST(only_jobs_of_the_run_s_name_are_cancelled)
