@@ -14,6 +14,7 @@ guarded by if __name__ == "__main__".
 """
 from __future__ import annotations
 
+import atexit
 import collections
 import json
 import multiprocessing.connection
@@ -38,6 +39,7 @@ __all__ = ["Executor", "RunEnded", "WorkerLost"]
 TRIES = 2          # a call that was on a worker that died is tried again
 AHEAD = 64         # the most calls that are sent to a worker at once,
 AHEAD_TIME = 0.002  # but no more than take this long (s)
+IDLE = "1m"        # without workers for so long a run ends
 
 
 class RunEnded(BrokenExecutor):
@@ -76,19 +78,26 @@ class Executor(_Executor):
     such as ["srun", "-n", "64"]; without them the workers are forked here.
     name: of the run, whose record is NAME.bats; by default a temporary one.
     cores, memory ("4G"), gpus: what each call has of its machine. Calls that
-    differ in them are for several Executors, which may join one run."""
+    differ in them are for several Executors, which may join one run.
+    initializer, initargs: what each worker calls before its first call."""
 
     def __init__(self, max_workers: Optional[int] = None, *,
                  args: Sequence[str] = (), launcher: Sequence[str] = (),
                  name: Optional[str] = None, join: bool = True,
                  cores: int = 1, memory: Optional[str] = None,
-                 gpus: int = 0) -> None:
-        self._n = max_workers or max(1, len(os.sched_getaffinity(0)) // cores)
-        if self._n < 1 or cores < 1:
+                 gpus: int = 0,
+                 initializer: Optional[Callable[..., Any]] = None,
+                 initargs: Tuple[Any, ...] = ()) -> None:
+        if cores < 1 or (max_workers is not None and max_workers < 1):
             raise ValueError("max_workers and cores must be at least 1")
+        self._n = max_workers or max(1, len(os.sched_getaffinity(0)) // cores)
+        self._main = multiprocessing.spawn.get_preparation_data("worker")
+        self._main.pop("authkey")
         self._needs: Dict[str, Any] = {"cores": cores, "gpus": gpus}
         if memory is not None:
             self._needs["memory"] = memory
+        self._first = (None if initializer is None else
+                       pickle.dumps((initializer, initargs, {}), -1))
         self._dir = tempfile.mkdtemp(prefix="bats-", dir=None if not launcher
                                      else os.getcwd())
         self._run: Optional[subprocess.Popen[bytes]] = None
@@ -113,6 +122,7 @@ class Executor(_Executor):
             if self._run is not None:
                 self._run.kill()
                 self._run.wait()
+            self._listener.close()
             shutil.rmtree(self._dir, ignore_errors=True)
             raise
         self._wake_in, self._wake_out = socket.socketpair()
@@ -120,6 +130,7 @@ class Executor(_Executor):
         self._thread = threading.Thread(target=self._loop, daemon=True)
         self._thread.start()
         threading.Thread(target=self._accept, daemon=True).start()
+        atexit.register(self.shutdown)  # else the run would stay, and be paid
 
     # ---- the run ----
 
@@ -140,7 +151,9 @@ class Executor(_Executor):
                name: Optional[str]) -> str:
         name = os.path.abspath(name or os.path.join(self._dir, "open"))
         self.record = name + ".bats"
+        # Workers end with this process, however it ends, and the run soon.
         words = [*launcher, "bats-mpi", "run", "--open", "--quiet",
+                 "--idle", IDLE,
                  *([] if launcher
                    else ["-j", str(self._n * self._needs["cores"])]),
                  *args, name]
@@ -215,6 +228,7 @@ class Executor(_Executor):
         self._wake()
         if wait:
             self._thread.join()
+            atexit.unregister(self.shutdown)
 
     def _wake(self) -> None:
         try:
@@ -232,9 +246,7 @@ class Executor(_Executor):
                     with socket.socket(fileno=os.dup(pipe.fileno())) as s:
                         s.setsockopt(socket.IPPROTO_TCP,
                                      socket.TCP_NODELAY, 1)
-                data = multiprocessing.spawn.get_preparation_data("worker")
-                data.pop("authkey")
-                pipe.send(data)
+                pipe.send(self._main)
             except (multiprocessing.AuthenticationError, EOFError,
                     ConnectionError):
                 continue
@@ -262,6 +274,13 @@ class Executor(_Executor):
 
     def _take(self, worker: _Worker) -> None:
         took, results = pickle.loads(worker.pipe.recv_bytes())
+        if worker.calls[0].payload is self._first:
+            worker.calls.popleft()
+            ok, value, trace = pickle.loads(results[0])
+            if not ok:
+                value.__cause__ = _Remote(trace)
+                raise BrokenExecutor("the initializer failed") from value
+            return
         each = took / len(results)
         worker.took = (worker.took + each) / 2 if worker.took else each
         for payload in results:
@@ -279,6 +298,8 @@ class Executor(_Executor):
     def _lose(self, worker: _Worker) -> None:
         del self._workers[worker.pipe]
         worker.pipe.close()
+        if worker.calls and worker.calls[0].payload is self._first:
+            raise BrokenExecutor("a worker died in the initializer")
         for call in reversed(worker.calls):
             call.tries += 1
             if call.tries < TRIES or call is not worker.calls[0]:
@@ -316,7 +337,10 @@ class Executor(_Executor):
                     self._lose(worker)
         while self._new:
             pipe = self._new.pop()
-            self._workers[pipe] = _Worker(pipe)
+            worker = self._workers[pipe] = _Worker(pipe)
+            if self._first is not None:
+                worker.calls.append(_Call(Future(), self._first))
+                pipe.send_bytes(pickle.dumps([self._first], -1))
         return True
 
     def _loop(self) -> None:
@@ -372,6 +396,9 @@ def _call(payload: bytes) -> bytes:
 
 
 def _work(where: str, key_file: str) -> None:
+    # An Executor in a call has its own run here: in this one its workers
+    # would wait for slots that those who wait for them hold.
+    os.environ.pop("BATS_SOCKET", None)
     host, colon, port = where.rpartition(":")
     address: Any = (host, int(port)) if colon else where
     try:
@@ -384,7 +411,10 @@ def _work(where: str, key_file: str) -> None:
         with socket.socket(fileno=os.dup(pipe.fileno())) as s:
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
+        process: Any = multiprocessing.current_process()
+        process._inheriting = True  # an Executor here lacks its guard
         multiprocessing.spawn.prepare(pipe.recv())
+        del process._inheriting
         while True:
             batch = pickle.loads(pipe.recv_bytes())
             begin = time.perf_counter()

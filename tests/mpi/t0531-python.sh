@@ -3,7 +3,8 @@
 . "$TOP/tests/mpi/open.sh"
 export PYTHONPATH=$TOP/src/python PYTHONDONTWRITEBYTECODE=1
 
-# py N: the rest of standard input with an Executor of N workers, as ex.
+# py N [END]: the rest of standard input with an Executor of N workers, as ex,
+# which the line END makes.
 py() {
     {
         printf '%s\n' 'import os, sys, time, concurrent.futures as cf' \
@@ -15,10 +16,12 @@ py() {
             '        time.sleep(0.01)' 'def touch(name): open(name, "w").close(); time.sleep(20)' \
             'def once(name):' '    if not os.path.exists(name):' \
             '        open(name, "w").close(); os._exit(1)' '    return name' \
+            'def set_it(x): os.it = x' 'def get_it(_): return os.it' \
+            'def nested():' '    with bats_mpi.Executor(1) as ex: return ex.submit(square, 3).result()' \
             'def main(ex):'
         sed 's/^/    /'
         printf '%s\n' 'if __name__ == "__main__":' \
-            "    with bats_mpi.Executor($1) as ex: main(ex)"
+            "    ${2-with bats_mpi.Executor($1) as ex: main(ex)}"
     } >script.py
     env "$mark" timeout -k 5 900 python3 script.py >out 2>err </dev/null
     expect 1 grep -q Traceback err
@@ -64,6 +67,31 @@ END
 [ "$(sed -n 2p out)" = 'WorkerLost x' ]
 [ "$(tail -n 1 out)" = 4 ]
 ok 'exceptions come with their traceback, and a worker that dies is replaced'
+
+py '2, initializer=set_it, initargs=(5,)' <<'END'
+print(set(ex.map(get_it, range(100))))
+for first in odd, os._exit:
+    with bats_mpi.Executor(1, initializer=first, initargs=(5,)) as other:
+        print(type(other.submit(square, 2).exception()).__name__)
+END
+[ "$(cat out)" = $'{5}\nBrokenExecutor\nBrokenExecutor' ]
+ok 'an initializer comes before the calls of each worker'
+
+echo 'print(ex.submit(nested).result())' | py 2
+[ "$(cat out)" = 9 ]
+ok 'an Executor in a call has workers of its own'
+
+# However the program ends, its run ends, and with it what is paid.
+for way in pass 'os._exit(0)'; do
+    echo "print(ex.submit(square, 3).result(), flush=True); $way" |
+        py 2 'bats_mpi.IDLE = "1s"; main(bats_mpi.Executor(2))'
+    [ "$(cat out)" = 9 ]
+    within 60 nobody_left
+done
+sed -i 's/if __name__.*/if True:/' script.py
+expect 1 env "$mark" timeout -k 5 900 python3 script.py >out 2>err </dev/null
+grep -q 'Safe importing of main module' err
+ok 'a run does not outlive its program, nor do programs without a guard multiply'
 
 py 1 <<'END'
 first = ex.submit(hold, 'go')
