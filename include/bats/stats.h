@@ -46,8 +46,29 @@ void bats_stats_release(struct bats_stats *stats);
 void bats_stats_add(struct bats_stats *stats, bats_time runtime,
                     bool in_sample);
 
+/* Index of the first runtime in the sample that is longer than `elapsed`. */
+static inline uint32_t bats_stats_longer(const struct bats_stats *stats,
+                                         bats_time elapsed)
+{
+    const bats_time *first = stats->sample;
+    uint32_t n = stats->n_sample;
+    if (n == 0 || elapsed < *first) /* most tasks that run */
+        return 0;
+    for (; n > 1; n -= n / 2) /* branch-free, to avoid mispredictions */
+        first += (n / 2) * (uint32_t)(first[n / 2 - 1] <= elapsed);
+    first += *first <= elapsed;
+    return (uint32_t)(first - stats->sample);
+}
+
 /* tau_e in microseconds of a task that has run for `elapsed`. */
-double bats_stats_expected(const struct bats_stats *stats, bats_time elapsed);
+static inline double bats_stats_expected(const struct bats_stats *stats,
+                                         bats_time elapsed)
+{
+    uint32_t at = bats_stats_longer(stats, elapsed);
+    if (at == stats->n_sample)
+        return (double)elapsed + stats->mean;
+    return stats->tail[at] / (stats->n_sample - at);
+}
 
 /* Median of the sample; 0 while it has fewer than five runtimes. */
 bats_time bats_stats_median(const struct bats_stats *stats);

@@ -31,19 +31,6 @@ void bats_stats_release(struct bats_stats *stats)
     *stats = (struct bats_stats){0};
 }
 
-/* Index of the first runtime in the sample that is longer than `elapsed`. */
-static uint32_t first_longer(const struct bats_stats *stats, bats_time elapsed)
-{
-    const bats_time *first = stats->sample;
-    uint32_t n = stats->n_sample;
-    if (n == 0 || elapsed < *first) /* most tasks that run */
-        return 0;
-    for (; n > 1; n -= n / 2) /* branch-free, to avoid mispredictions */
-        first += (n / 2) * (uint32_t)(first[n / 2 - 1] <= elapsed);
-    first += *first <= elapsed;
-    return (uint32_t)(first - stats->sample);
-}
-
 void bats_stats_add(struct bats_stats *stats, bats_time runtime,
                     bool in_sample)
 {
@@ -53,7 +40,8 @@ void bats_stats_add(struct bats_stats *stats, bats_time runtime,
     stats->mean = stats->mean_done = mean > 1 ? mean : 1;
     if (!in_sample || stats->n_sample == stats->capacity)
         return;
-    uint32_t at = first_longer(stats, runtime), behind = stats->n_sample - at;
+    uint32_t at = bats_stats_longer(stats, runtime),
+             behind = stats->n_sample - at;
     memmove(stats->sample + at + 1, stats->sample + at,
             behind * sizeof *stats->sample);
     memmove(stats->tail + at + 1, stats->tail + at,
@@ -63,14 +51,6 @@ void bats_stats_add(struct bats_stats *stats, bats_time runtime,
     for (uint32_t i = at + 1; i-- > 0;)
         stats->tail[i] = sum += (double)stats->sample[i];
     stats->n_sample++;
-}
-
-double bats_stats_expected(const struct bats_stats *stats, bats_time elapsed)
-{
-    uint32_t at = first_longer(stats, elapsed);
-    if (at == stats->n_sample)
-        return (double)elapsed + stats->mean;
-    return stats->tail[at] / (stats->n_sample - at);
 }
 
 void bats_stats_update(struct bats_stats *stats, uint32_t running,

@@ -14,9 +14,9 @@
 #define ENOUGH 0.98
 /* At most this many held machines are used to find an end. */
 #define SAMPLE 512
-/* Factor of the first step from the guessed end; each later one is the square
- * of the last. */
-#define NEAR 1.07
+/* Factor of the first step beyond what is expected from the guessed end; each
+ * later one is the square of the last. */
+#define NEAR 1.02
 #define FOREVER 1e9
 #define INSTANT 1e-6
 
@@ -191,21 +191,22 @@ static void look_at(struct view *v, const struct bats_windows_problem *p)
     }
 }
 
-static inline int class_of(const struct view *v, uint32_t type,
-                           const struct step *step)
+static inline int class_of(double scale, const struct step *step)
 {
-    if (v->scale[type] <= 0)
+    if (scale <= 0)
         return CLASSES - 1;
-    double class = step->worth * v->scale[type] / (double)step->windows;
+    double class = step->worth * scale / (double)step->windows;
     return (int)smaller(class, CLASSES - 2);
 }
 
 static inline void count(const struct view *v, struct tally *t, uint32_t type,
                          double n, const struct step *steps, int n_steps)
 {
-    double charge = n * v->p->types[type].charge;
-    for (int i = 0; i < n_steps && v->is_paid[type]; i++) {
-        int class = class_of(v, type, &steps[i]);
+    double charge = n * v->p->types[type].charge, scale = v->scale[type];
+    if (!v->is_paid[type])
+        return;
+    for (int i = 0; i < n_steps; i++) {
+        int class = class_of(scale, &steps[i]);
         uint64_t *used = &t->used[class / 64], bit = UINT64_C(1) << class % 64;
         if ((*used & bit) == 0)
             t->worth[class] = t->cost[class] = 0;
@@ -256,13 +257,14 @@ static void tally_held(const struct view *v, double end, struct tally *t)
 {
     const struct bats_windows_problem *p = v->p;
     struct step steps[3];
-    double paid;
+    double paid, done = 0;
     for (uint32_t i = 0, k = 0; k < p->n_machines; i++, k += v->stride) {
         double n = smaller(v->stride, p->n_machines - k);
         int n_steps = steps_of(v, i, end, &paid, steps);
         count(v, t, p->machines[k].type, n, steps, n_steps);
-        t->done += n * paid;
+        done += n * paid;
     }
+    t->done = done;
 }
 
 static void tally_new(const struct view *v, double end, struct tally *t)
@@ -306,7 +308,6 @@ static struct selection choose(const struct tally *t, double budget,
 static void tally(const struct view *v, double end, struct tally *t)
 {
     t->end = end;
-    t->done = 0;
     memset(t->used, 0, sizeof t->used);
     tally_held(v, end, t);
     tally_new(v, end, t);
@@ -335,7 +336,7 @@ static double spare(const struct purchase *b, uint32_t type, double n,
 static double buy(struct purchase *b, uint32_t type, double n, bool is_parked,
                   const struct step *step)
 {
-    int class = class_of(b->v, type, step);
+    int class = class_of(b->v->scale[type], step);
     bool is_last = class == b->left.last;
     double charge = b->v->p->types[type].charge;
     double windows = (double)step->windows, left = b->budget - b->plan->cost;
@@ -433,14 +434,14 @@ static struct tally *soonest(const struct view *v, double budget, double want,
         if (over < 0) {
             low = middle;
             below = over;
-            guess = middle * factor;
+            guess = middle * want / (want + over) * factor;
         } else {
             struct tally *last = found;
             found = now;
             now = last;
             high = middle;
             above = over;
-            guess = middle / factor;
+            guess = middle * want / (want + over) / factor;
         }
         factor *= factor;
     }

@@ -18,18 +18,18 @@ static const struct {
     const char *name;
     uint64_t digest;
 } kinds[KINDS] = {
-    [KIND_BATS] = {"bats", UINT64_C(0x3f9644842b9eb24f)},
+    [KIND_BATS] = {"bats", UINT64_C(0x90c814326f927fca)},
     [KIND_BKP] = {"bkp", UINT64_C(0x0cdba5576e7b330e)},
     [KIND_RR] = {"rr", UINT64_C(0xf43e054ae36b0371)},
     [KIND_DBC] = {"dbc", UINT64_C(0xde39e214f160ef7a)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x6ae93871e09ee1de)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0xdfbb59545dea2436)},
-    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x5a4613a67996f13a)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0x8846e38200603205)},
-    [KIND_SECOND] = {"second", UINT64_C(0x8b72af69f4815242)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0xc332c3adf7c602a6)},
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xe32679a9b4d360bc)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0xbc976aebe03d0a16)},
+    [KIND_SECOND] = {"second", UINT64_C(0xd8bdd09d6afe5111)},
     [KIND_JOB] = {"job", UINT64_C(0x596446d7a5ef0850)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x8f82ad1721779c45)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x3a9b8e7fc288bd3e)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xfe865d4fd7a5503b)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -26,7 +26,7 @@ static const struct bats_stats *stats_of(const struct state *s,
 }
 
 /* tau_e of the running task. */
-static double expected(const struct state *s, const struct slot *sl)
+static inline double expected(const struct state *s, const struct slot *sl)
 {
     if (s->needs.list && s->known.is_ranked) {
         double mean = categories_runtime(s, s->bag.index[sl->head.i],

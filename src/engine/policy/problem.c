@@ -30,14 +30,7 @@
 static double rest_of(const struct bats_stats *stats, double elapsed,
                       double cv)
 {
-    uint32_t low = 0, high = stats->n_sample;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if ((double)stats->sample[middle] <= elapsed)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = bats_stats_longer(stats, (bats_time)elapsed);
     double n = stats->n_sample - low;
     double sum = n > 0 ? stats->tail[low] - n * elapsed : 0;
     return (sum + smaller(cv, DEVIATION_MOST) * stats->mean_done) / (n + 1);
