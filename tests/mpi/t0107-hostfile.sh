@@ -19,9 +19,8 @@ test "$(wc -l <out)" = 30
 test "$(sort -u out | tr '\n' ' ')" = 'n1 n2 '
 cut -f2 log | sort -u | tr '\n' ' ' | grep -q 'n1.* n2'
 ok 'a bag runs on the hosts of a file, by ssh'
-"$BATS_MPI" status bag.txt --json |
-    perl -MJSON::PP -0777 -e 'print join(" ", map { "$_->{name} $_->{done}" }
-        @{decode_json(<STDIN>)->{clusters}}), "\n"' >done
-test "$(cat done)" = "one $(grep -c n1 out) two $(grep -c n2 out)"
+"$BATS_MPI" status bag.txt --json >report
+test "$(json '.clusters[] | "\(.name) \(.done)"' | xargs)" = \
+    "one $(grep -c n1 out) two $(grep -c n2 out)"
 ok 'each host is a cluster with the charge of the clusters file'
 done_testing

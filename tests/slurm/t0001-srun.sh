@@ -19,9 +19,7 @@ test "$(tr '\n' ' ' <hosts)" = \
 ok 'tasks ran on all eight nodes, under their host names'
 
 # One window of all machines is 7 x 8 + 8 x 3 = 80, two are more than 100.
-perl -MJSON::PP -0777 -e '
-    my $r = decode_json(<STDIN>);
-    exit !($r->{charged} > 0 && $r->{charged} <= 100);' <report.json
+holds '.charged | tonumber | . > 0 and . <= 100' report.json
 ok 'the charge is above 0 and within the budget'
 
 # A node of a reclaimable cluster is drained while tasks run on it.
