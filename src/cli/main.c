@@ -74,7 +74,9 @@ static int run_client(int argc, char **argv)
         n--;
     strcpy(path + (n > 0 ? n : 0), "bats-submit");
     if (strcmp(argv[0], "close") == 0) {
-        snprintf(socket, sizeof socket, "%s.bats.sock", argv[argc - 1]);
+        const char *bag = argv[argc - 1];
+        snprintf(socket, sizeof socket, "%s%s.sock", bag,
+                 bats_text_ends(bag, ".bats") ? "" : ".bats");
         words[2] = argc > 1 ? socket : NULL;
         argv = words;
     }

@@ -192,7 +192,7 @@ static const struct {
 };
 
 struct submission {
-    bool waits, with_env, is_script;
+    bool waits, with_env, is_script, is_list;
     const char *value[N_VALUES];
     struct {
         char **words;
@@ -457,7 +457,7 @@ static int bats_submit(int argc, char **argv)
         } else if (strcmp(option, "--script") == 0) {
             s.is_script = true;
         } else if (strcmp(option, "--stdin") == 0) {
-            return submit_lines(&s);
+            s.is_list = true;
         } else if (strcmp(option, "--close") == 0) {
             return close_bag(has_value ? argv[i + 1] : NULL);
         } else if (strcmp(option, "--help") == 0) {
@@ -486,6 +486,8 @@ static int bats_submit(int argc, char **argv)
             return usage(true);
         }
     }
+    if (s.is_list)
+        return i < argc ? usage(true) : submit_lines(&s);
     return submit(&s, take_words(&s, argc - i, argv + i));
 }
 

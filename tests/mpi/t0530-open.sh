@@ -77,8 +77,9 @@ done >states
 bats-submit --key k 'echo once' >keys
 bats-submit --key k 'echo once' >>keys
 printf '%s\n' 'echo a' '' '{"submit":"echo b"}' '{"submit":1}' |
-    bats-submit --stdin >lines
+    bats-submit --stdin --class lines >lines
 echo $? >>lines
+bats-submit --stdin word </dev/null >/dev/null 2>&1 || echo $? >>lines
 mkdir 'a dir' && cd 'a dir' && X="1 '2" bats-submit --wait --env \
     'pwd; echo "$X"' >../where
 END
@@ -86,7 +87,8 @@ open_bag --record c.bats -- sh driver
 consists <(cat states keys) failed failed failed 4 4
 [ ! -e never ]
 [ "$(states c.bats)" = '1 failed,2 failed,3 skipped,4 done,5 done,6 done,7 done,' ]
-consists <(sed '3d' lines) 5 6 2
+consists <(sed '3d' lines) 5 6 2 2
+[ "$(sql c.bats "SELECT json_extract(given, '$.class') FROM submission WHERE task = 5")" = lines ]
 grep -q 'without NUL' lines
 consists where "$PWD/a dir" "1 '2"
 ok 'what is cancelled stops; a key is one task, lines are many, with their directory'
@@ -288,7 +290,7 @@ for life in 1 2 3 4 5; do
 done
 open_bag --resume & run=$!
 wait $client
-until bats-mpi close open 2>/dev/null; do sleep 0.05; done
+until bats-mpi close open.bats 2>/dev/null; do sleep 0.05; done
 wait $run
 [ "$(sort -un acknowledged | wc -l)" = 150 ]
 [ "$(states | tr ',' '\n' | grep -c done)" = 150 ]

@@ -71,6 +71,8 @@ sbatch -c 2 <<'S'
 echo "$0 $OMP_NUM_THREADS \n $((1 + 1))"
 S
 ! sbatch --array 0-4 --wrap 'touch array'
+! sbatch -d afternotok:1 --wrap 'touch array'
+sbatch --wait --wrap 'exit 7' -o waited || echo "waited, $?"
 M
 open_bag -j 3 -- bash manager
 for i in 1 2 3; do
@@ -89,6 +91,8 @@ grep -qx '4 R' out
 [ "$(sqlite3 open.bats 'SELECT state FROM tasks WHERE number = 4')" = failed ]
 grep -q 'needs 900G of memory' err
 grep -q -e '--array is not known' err
+grep -q 'afternotok:1 is not known' err
+grep -qx 'waited, 7' out
 [ ! -e array ]
 ok 'the queue shows what runs, jobs wait for others, and are cancelled'
 done_testing
