@@ -90,17 +90,11 @@ ends=$!
 within 60 test -e ends/on.all-1
 within 60 test -e ends/on.all-2
 touch ends/go.all-1
-one_is_left() {
-    test "$(bats-mpi status --left ends/bag)" = 1
-}
-within 60 one_is_left
+within 60 told '^1$' bats-mpi status --left ends/bag
 # It does not say good-bye: rank 0 waits for that for 10 s.
 rank slow3 1 STOP
 touch ends/go.all-2
-is_closed() {
-    bats-mpi status ends/bag | grep -q 'all done'
-}
-within 60 is_closed
+within 60 told 'all done' bats-mpi status ends/bag
 within 60 grep -q makespan ends/err.0
 rank slow3 0 KILL
 rank slow3 1 CONT
