@@ -11,11 +11,11 @@ back() { # SECONDS COMMAND...: later, while the run goes on
 # is_over: the run, unless it was killed, or has begun without a controller.
 is_over() {
     [ $code -ne 137 ] || return
-    [ $code -ne 2 ] || [[ ! $killed =~ (qmaster|controller[a-z-]*)$ ]]
+    [[ $code != [23] ]] || grep -q ' tasks on ' err
 }
 
 # survives BAG KILLS [PART...]: a run of 40 tasks is done, billed as charged and
-# within its budget, although so many of its parts were killed.
+# within its budget, although so many of its parts were `killed`.
 survives() {
     local n=0 code=137 part
     bag=$1 later=() killed=
@@ -39,5 +39,5 @@ survives() {
     repaired
     echo "$bag: exit $code,$killed; $(sort -u "ran.$bag" | wc -l) of 40 done," \
         "charged $(charged "$bag"), billed $(billed "$bag")"
-    test $n -gt 0 && test $code -eq 0 && ran "$bag" 40 && kept "$bag"
+    test $code -eq 0 && ran "$bag" 40 && kept "$bag"
 }

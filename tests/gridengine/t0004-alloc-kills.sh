@@ -23,6 +23,8 @@ for bag in $(seq "${RUNS-2}"); do
     common+=" --slots $((1 + RANDOM % 3)) --max-jobs $((1 + RANDOM % 4))"
     survives kill$bag $((1 + RANDOM % 6)) "${parts[@]}" >told
     cat told >>"${LOG-kills}"
+    all+=$killed
 done
+test -n "$all"
 ok 'whatever is killed at random, all jobs are charged what they were billed'
 done_testing

@@ -50,6 +50,7 @@ ok 'elements are taken over by the next session'
 budget=4
 RANDOM=3
 survives random 5 "${parts[@]}" >>out
+test -n "$killed"
 ok 'a run is done and billed as charged after five kills'
 survives dies 2 controller-dies >>out
 ok 'also after slurmctld was killed twice, once the accounting is mended'
