@@ -89,6 +89,15 @@ static struct proposal point(struct state *s, uint32_t slot)
                                    BATS_IDLE_NO_TASK};
 }
 
+/* On a job that was bought a copy costs as much as a task: none is run if the
+ * money may be needed, or where the least cost is all that counts. */
+static bool pays_copy(const struct state *s, uint32_t machine)
+{
+    bool is_least = s->run.goal.minimize == BATS_MINIMIZE_COST &&
+                    s->run.goal.deadline == BATS_NEVER;
+    return !(is_least && width_matters(s)) && width_pays_task(s, machine);
+}
+
 /* The task, if it fits, and if the run and its workflow can pay for it there. */
 static struct proposal if_paid(const struct state *s, uint32_t slot,
                                struct bats_position task)
@@ -97,7 +106,7 @@ static struct proposal if_paid(const struct state *s, uint32_t slot,
         return nothing(BATS_IDLE_NO_COPY);
     if (!task_has_room(s, slot, task))
         return nothing(BATS_IDLE_NO_ROOM);
-    if (!width_pays_task(s, s->slots[slot].machine))
+    if (!pays_copy(s, s->slots[slot].machine))
         return nothing(BATS_IDLE_MONEY);
     return purse_admits(s, s->slots[slot].machine, task)
                ? (struct proposal){.task = task}

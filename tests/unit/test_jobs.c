@@ -234,6 +234,9 @@ static const struct row {
     {"where money is short no copy is run", 3, MACHINES, 5.3,
      LEASES(5, .jobs = 2), .first = 2 * TASK, .dear = 9, .speed = 2,
      .tail = BATS_TAIL_SOONEST, .ends = {5, .replicas = NONE}},
+    {"nor where the least cost counts", 3, MACHINES,
+     .billing = LEASES(5, .jobs = 2), .first = 2 * TASK, .dear = 9, .speed = 2,
+     .tail = BATS_TAIL_SOONEST, .deadline = NONE, .ends = {5, .replicas = NONE}},
     /* 80 tasks of 1 in the first cluster, at 3 per hour. Those of the second
      * one take half the time, at 9 per hour: 1.5 each. It does two tasks until
      * the first one ends in the other. */
