@@ -23,13 +23,13 @@ static const struct {
     [KIND_RR] = {"rr", UINT64_C(0xf43e054ae36b0371)},
     [KIND_DBC] = {"dbc", UINT64_C(0xde39e214f160ef7a)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x6ae93871e09ee1de)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0xc332c3adf7c602a6)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0x78bfc100e16a174b)},
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0xe32679a9b4d360bc)},
     [KIND_NOTICE] = {"notice", UINT64_C(0xbc976aebe03d0a16)},
-    [KIND_SECOND] = {"second", UINT64_C(0xd8bdd09d6afe5111)},
+    [KIND_SECOND] = {"second", UINT64_C(0x1937c4ce7b8e955d)},
     [KIND_JOB] = {"job", UINT64_C(0x596446d7a5ef0850)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x8f82ad1721779c45)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xfe865d4fd7a5503b)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x563d3543a31a307a)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -406,7 +406,7 @@ static bool let_start(struct bats_bag *bag, uint32_t node)
         return true;
     if (is_blocked(bag, node)) {
         make_ready(bag, bag->position[node]);
-        bag->n_released++;
+        bag->released[bag->n_released++] = node;
     }
     return false;
 }
@@ -495,9 +495,10 @@ int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
     assert(graph->n_tasks == bag->n && !bag->graph);
     bag->missing = calloc(n, sizeof *bag->missing);
     bag->ended = malloc(n * sizeof *bag->ended);
-    bag->skipped = malloc(n * sizeof *bag->skipped);
+    bag->skipped = malloc(2 * n * sizeof *bag->skipped);
     if (!bag->missing || !bag->ended || !bag->skipped)
         return bats_no_memory(err);
+    bag->released = bag->skipped + n;
     bag->graph = graph;
     bag->priority = priority;
     block(bag);

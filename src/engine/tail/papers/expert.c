@@ -40,6 +40,7 @@ struct expert {
     struct past past[POOLS];
     bats_time decided, next_look; /* decided: -1 if the strategy is
                                          given */
+    size_t looked; /* length of all lists of instances looked at */
     double gamma;                 /* share of answers then */
     size_t n_times;               /* number of answers then */
     double makespan, cost;        /* of the whole run, expected then */
@@ -48,6 +49,7 @@ struct expert {
                                     tail */
     struct tail_task *tasks; /* by number */
     uint32_t room;           /* maximum number of tail tasks */
+    uint32_t n_released;     /* of the bag's, those that it knows of */
     double sum;              /* sum of the unreliable pool's results,
                                     microseconds */
     uint64_t n;              /* their number */
@@ -315,6 +317,10 @@ static void ask(struct expert *x, const struct state *s,
     free(times);
 }
 
+/* Looks at instances so far; a longer tail looks again when there are more, as
+ * each look sorts all of them. */
+#define LOOKS 64
+
 /* When the tail begins, fixes T_ur, including unanswered instances, and
  * decides on a strategy; decides again when the share of answers has changed.
  * (Where losses are noticed, long instances are not given up, and few answers
@@ -322,8 +328,11 @@ static void ask(struct expert *x, const struct state *s,
 static void look(struct expert *x, const struct state *s)
 {
     struct bats_answers a;
-    size_t n;
+    size_t n = x->past[POOL_UNRELIABLE].n + s->n_slots;
     x->next_look = s->now + s->run.interval;
+    if (x->looked / LOOKS > n)
+        return;
+    x->looked += n;
     struct bats_instance *list = list_instances(x, s, &n);
     if (list &&
         (x->noticed > 0
@@ -387,8 +396,10 @@ static void begin_tail(void *self, const struct state *s)
         x->instances.tasks[i] = (struct instances_task){
             .last = x->tasks[i].sent,
             .is_reliable = slot != NO_SLOT && !is_unreliable(s, slot),
-            .is_new = is_new(s, task)};
+            .is_new = is_new(s, task),
+            .is_blocked = s->bag.state[task.i] == BATS_TASK_BLOCKED};
     }
+    x->n_released = s->bag.n_released;
     x->t_ur = find_t_ur(x, s);
     x->has_begun = true;
     instances_begin(&x->instances, &(struct instances_rules){.n = 0}, n);
@@ -406,6 +417,12 @@ static void update(void *self, const struct state *s)
         look(x, s);
     const struct instances_rules rules = rules_of(x, s);
     instances_change(&x->instances, &rules);
+    while (s->bag.graph && x->n_released < s->bag.n_released) {
+        uint32_t task = s->bag.released[x->n_released++];
+        uint32_t number = x->number[s->bag.position[task].i];
+        if (number != NO_INSTANCE)
+            instances_unblock(&x->instances, number);
+    }
     instances_update(&x->instances, s->now);
 }
 

@@ -61,7 +61,7 @@ static void drop_first(struct instances_queue *q)
 
 static bool is_open(const struct instances_task *t)
 {
-    return !t->is_done && !t->is_queued && !t->is_reliable;
+    return !t->is_done && !t->is_queued && !t->is_reliable && !t->is_blocked;
 }
 
 static bool is_stale(const struct instances *x, uint32_t i)
@@ -148,6 +148,14 @@ static void enqueue_next(struct instances *x, uint32_t task)
 
 /* ---- the steps ---- */
 
+static void enqueue_first(struct instances *x, uint32_t task)
+{
+    if (!x->rules.both || x->rules.n_reliable == 0)
+        return;
+    enqueue(x, POOL_UNRELIABLE, task);
+    add_entry(x, POOL_RELIABLE, task);
+}
+
 void instances_begin(struct instances *x, const struct instances_rules *rules,
                      uint32_t n)
 {
@@ -163,15 +171,19 @@ void instances_begin(struct instances *x, const struct instances_rules *rules,
         t->is_done = t->is_queued = false;
         t->entries[0] = t->entries[1] = 0;
         x->n_reliable += t->is_reliable;
-        if (t->is_reliable)
+        if (t->is_reliable || t->is_blocked)
             continue;
         wait(x, i);
-        if (rules->both && rules->n_reliable > 0) {
-            enqueue(x, POOL_UNRELIABLE, i);
-            add_entry(x, POOL_RELIABLE, i);
-        }
+        enqueue_first(x, i);
     }
     x->most_reliable = x->n_reliable;
+}
+
+void instances_unblock(struct instances *x, uint32_t task)
+{
+    x->tasks[task].is_blocked = false;
+    enqueue_first(x, task);
+    instances_hurry(x, task);
 }
 
 void instances_change(struct instances *x, const struct instances_rules *rules)

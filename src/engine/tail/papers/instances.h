@@ -37,6 +37,7 @@ struct instances_task {
     bool is_done, is_queued, is_reliable; /* in a queue; in the reliable
                                              pool */
     bool is_new;                          /* never sent */
+    bool is_blocked;                      /* it waits for other tasks */
     uint8_t entries[POOLS];               /* in the queues, void ones too */
 };
 
@@ -71,9 +72,12 @@ void instances_release(struct instances *x);
 
 /* The tail begins with the first n tasks (within the allocated room). The
  * caller has set tasks[i].last, ascending; is_reliable if an instance runs
- * there already; and is_new. */
+ * there already; is_new; and is_blocked. */
 void instances_begin(struct instances *x, const struct instances_rules *rules,
                      uint32_t n);
+
+/* A blocked task may begin: it is due at once. */
+void instances_unblock(struct instances *x, uint32_t task);
 
 /* Applies other rules from now on. Queues that are still served stay as they
  * are. */
