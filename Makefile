@@ -240,17 +240,18 @@ programs: $(PROGRAM) $(CLIENTS)
 	@$(call missing,HWLOC,hwloc) $(call missing,PMIX,pmix) \
 	$(call missing,GNUTLS,gnutls) :
 
-# Objects are rebuilt when the flags change, not only when a source does.
+# Objects are rebuilt when the flags change, not only when a source does. Tests
+# run several makes here at a time.
+keep = { printf '%s\n' '$(subst ','\'',$(1))' >$@.$$$$ && \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi; }
+
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(CC) $(MPICC) $(ALL_CPPFLAGS) \
-		$(ALL_CFLAGS))' >$@.new
-	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@$(call keep,$(CC) $(MPICC) $(ALL_CPPFLAGS) $(ALL_CFLAGS))
 
 $(B)/optional-flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(OPTIONAL_CPPFLAGS)' >$@.new
-	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@$(call keep,$(OPTIONAL_CPPFLAGS))
 
 $(call obj,$(OPTIONAL_SRC)): $(B)/optional-flags
 $(call obj,$(OPTIONAL_SRC)): private ALL_CPPFLAGS += $(OPTIONAL_CPPFLAGS)
