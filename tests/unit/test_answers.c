@@ -4,6 +4,16 @@
 #include "bats/answers.h"
 #include "helpers/test.h"
 
+static struct bats_answers a; /* the last ones that were found */
+
+static bool find(struct bats_instance *list, size_t n, bats_time now,
+                 bats_time old)
+{
+    free(a.times);
+    a.times = NULL;
+    return bats_answers_find(list, n, now, old, &a);
+}
+
 /* All is known: three of four answer. */
 TEST(of_an_earlier_run_all_is_known)
 {
@@ -11,21 +21,18 @@ TEST(of_an_earlier_run_all_is_known)
                                    {.sent = 10, .time = 5},
                                    {.sent = 0, .time = -1},
                                    {.sent = 20, .time = 9}};
-    struct bats_answers a;
-    assert_true(bats_answers_find(list, 4, BATS_NEVER, 0, &a));
+    assert_true(find(list, 4, BATS_NEVER, 0));
     assert_near(a.gamma, 0.75, 1e-9);
     assert_near(a.mean, 7, 1e-9);
     assert_int_equal(a.n_times, 3);
     assert_true(a.times[0] == 5 && a.times[1] == 7 && a.times[2] == 9);
-    free(a.times);
 }
 
 TEST(if_nothing_answers_nothing_is_known)
 {
     struct bats_instance list[] = {{.sent = 0, .time = -1},
                                    {.sent = 1, .time = -1}};
-    struct bats_answers a;
-    assert_false(bats_answers_find(list, 2, BATS_NEVER, 0, &a));
+    assert_false(find(list, 2, BATS_NEVER, 0));
     assert_null(a.times);
 }
 
@@ -56,15 +63,13 @@ TEST(the_second_epoch_is_known_in_part)
     } rows[] = {{7, 0.7}, {15, 1}, {0, 0.5}};
     for (int i = 0; i < 3; i++) {
         struct bats_instance list[60];
-        struct bats_answers a;
         size_t n = two_epochs(list, rows[i].answered);
-        assert_true(bats_answers_find(list, n, 1000, 400, &a));
+        assert_true(find(list, n, 1000, 400));
         assert_near(a.gamma_known, 0.5, 1e-9);
         assert_near(a.gamma_partial, rows[i].gamma, 1e-9);
         if (i == 0)
             assert_near(a.mean, 200, 1e-9);
         assert_near(a.gamma, (0.5 + rows[i].gamma) / 2, 1e-9);
-        free(a.times);
     }
 }
 
@@ -72,14 +77,12 @@ TEST(the_second_epoch_is_known_in_part)
 TEST(what_is_too_new_says_nothing)
 {
     struct bats_instance list[60];
-    struct bats_answers a;
     size_t n = two_epochs(list, 0);
     for (size_t i = 40; i < n; i++)
         list[i].sent = 990;
-    assert_true(bats_answers_find(list, n, 1000, 400, &a));
+    assert_true(find(list, n, 1000, 400));
     assert_near(a.gamma_partial, 0, 1e-9);
     assert_near(a.gamma, 0.5, 1e-9);
-    free(a.times);
 }
 
 /* Nothing is known for sure: 10 instances sent at 0 took 100, 10 sent at 0
@@ -90,21 +93,19 @@ TEST(what_is_too_new_says_nothing)
 TEST(times_are_weighted_for_what_still_runs)
 {
     struct bats_instance list[30];
-    struct bats_answers a;
     for (int i = 0; i < 30; i++)
         list[i] = (struct bats_instance){.sent = i < 20 ? 0 : 200,
                                          .time = i < 10   ? 100
                                                  : i % 2  ? -1
                                                  : i < 20 ? 300
                                                           : 100};
-    assert_true(bats_answers_find(list, 30, 400, 5000, &a));
+    assert_true(find(list, 30, 400, 5000));
     size_t n_short = 0;
     for (size_t i = 0; i < a.n_times; i++)
         n_short += a.times[i] == 100;
     assert_int_equal(a.n_times, 20);
     assert_int_equal(n_short, 13); /* 2/3 of 20 */
     assert_true(a.times[19] == 300);
-    free(a.times);
 }
 
 /*
@@ -123,7 +124,7 @@ TEST(where_losses_are_noticed_tasks_and_losses_have_lives)
         {.sent = 0, .time = -1, .ended = 105, .noticed = true},
         {.sent = 0, .time = -1, .ended = 205, .noticed = true},
         {.sent = 605, .time = -1}};
-    struct bats_answers a;
+    free(a.times);
     assert_true(bats_answers_noticed(list, 6, 1005, 5, &a));
     assert_near(a.gamma, 0.6, 1e-9);
     assert_near(a.loses, 4.0 / 9, 1e-9);
@@ -131,7 +132,6 @@ TEST(where_losses_are_noticed_tasks_and_losses_have_lives)
     assert_true(a.lost[0] == 100 && a.lost[1] == 200);
     assert_int_equal(a.n_times, 3);
     assert_true(a.times[0] == 100 && a.times[1] == 300 && a.times[2] == 400);
-    free(a.times);
     free(a.lost);
 }
 

@@ -2,14 +2,21 @@
 #include "helpers/test.h"
 #include "util/hostlist.h"
 
+static struct bats_hostlist list; /* the last one that was expanded */
+
+static void expand(const char *text)
+{
+    bats_hostlist_release(&list);
+    if (bats_hostlist_expand(text, &list, &err))
+        fail_msg("%s: %s", text, err.text);
+}
+
 /* Expands `text` and compares with the names in `expected`, one blank between
  * two of them. */
 static void expect(const char *text, const char *expected)
 {
-    struct bats_hostlist list;
-    if (bats_hostlist_expand(text, &list, &err))
-        fail_msg("%s: %s", text, err.text);
     char names[1024] = "";
+    expand(text);
     for (size_t i = 0; i < list.n; i++) {
         strcat(names, i ? " " : "");
         strcat(names, list.names[i]);
@@ -86,44 +93,36 @@ TEST(overlong_names_are_refused)
 {
     char name[BATS_HOST_NAME + 4];
     memset(name, 'n', sizeof name);
-    struct bats_hostlist list;
     name[BATS_HOST_NAME - 1] = '\0';
-    assert_int_equal(bats_hostlist_expand(name, &list, NULL), 0);
-    bats_hostlist_release(&list);
+    expand(name);
     name[BATS_HOST_NAME - 1] = 'n';
     name[BATS_HOST_NAME] = '\0';
     assert_int_equal(bats_hostlist_expand(name, &list, NULL), BATS_EINPUT);
     strcpy(name + BATS_HOST_NAME - 3, "[10]");
-    assert_int_equal(bats_hostlist_expand(name, &list, NULL), 0);
-    bats_hostlist_release(&list);
+    expand(name);
     strcpy(name + BATS_HOST_NAME - 3, "[100]");
     assert_int_equal(bats_hostlist_expand(name, &list, NULL), BATS_EINPUT);
 }
 
 TEST(the_largest_list_is_accepted)
 {
-    struct bats_hostlist list;
-    assert_int_equal(bats_hostlist_expand("a[1-65536]", &list, NULL), 0);
+    expand("a[1-65536]");
     assert_int_equal(list.n, 65536);
-    bats_hostlist_release(&list);
 }
 
 TEST(hosts_are_found_with_and_without_domain)
 {
-    struct bats_hostlist list;
-    assert_int_equal(bats_hostlist_expand("b,a.x.org,c", &list, NULL), 0);
+    expand("b,a.x.org,c");
 #define AT(name) bats_hostlist_find(&list, name)
     assert_numbers("0 1 1 2", AT("a.x.org"), AT("b"), AT("b.x.org"),
                    AT("c.y.org"));
     assert_numbers("-1 -1 -1 -1", AT("a"), AT("a.y.org"), AT("d"), AT(""));
-    bats_hostlist_release(&list);
 }
 
 /* Folds the names behind `text`, backwards and each twice. */
 static void expect_folded(const char *text, const char *expected)
 {
-    struct bats_hostlist list;
-    assert_int_equal(bats_hostlist_expand(text, &list, NULL), 0);
+    expand(text);
     const char **names = calloc(2 * list.n, sizeof *names);
     assert_non_null(names);
     for (size_t i = 0; i < list.n; i++)
@@ -132,7 +131,6 @@ static void expect_folded(const char *text, const char *expected)
     assert_string_equal(folded, expected);
     free(folded);
     free(names);
-    bats_hostlist_release(&list);
 }
 
 /* Expected values are what `scontrol show hostlistsorted` prints, the

@@ -5,6 +5,7 @@
 
 #define WORKERS 8
 static struct bats_worker_rank workers[WORKERS];
+static struct bats_platform p; /* the last one that was built */
 
 /* Two ranks on each of four hosts, of two partitions. */
 #define PAIRS "a1/p a1/p a2/p a2/p a3/q a3/q a4/q a4/q"
@@ -23,25 +24,32 @@ static void set_workers(const char *hosts)
     }
 }
 
+/* From the file that was loaded. */
+static void build(void)
+{
+    bats_platform_release(&p);
+    assert_ok(bats_platform_build(file, workers, WORKERS, &p, &err));
+}
+
 /* Every cluster's name, charge, max and speed, with the window and the currency;
  * every worker's machine.slot; and every machine's cluster:slots. */
-static const char *told(const struct bats_platform *p)
+static const char *told(void)
 {
     static char text[1024];
     char word[BATS_UNITS_TEXT];
     text[0] = '\0';
-    for (size_t i = 0; i < p->n_clusters; i++)
-        bats_append(text, sizeof text, "%s %s %u %g, ", p->clusters[i].name,
-                    bats_money_format(word, p->clusters[i].charge),
-                    p->clusters[i].max, p->speed[i]);
+    for (size_t i = 0; i < p.n_clusters; i++)
+        bats_append(text, sizeof text, "%s %s %u %g, ", p.clusters[i].name,
+                    bats_money_format(word, p.clusters[i].charge),
+                    p.clusters[i].max, p.speed[i]);
     bats_append(text, sizeof text, "%s%s\n",
-                bats_duration_format(word, p->window), p->currency);
-    for (size_t i = 0; i < p->n_workers; i++)
-        bats_append(text, sizeof text, "%u.%u ", p->slot_of[i].machine,
-                    p->slot_of[i].slot);
-    for (uint32_t m = 0; m < p->n_machines; m++)
+                bats_duration_format(word, p.window), p.currency);
+    for (size_t i = 0; i < p.n_workers; i++)
+        bats_append(text, sizeof text, "%u.%u ", p.slot_of[i].machine,
+                    p.slot_of[i].slot);
+    for (uint32_t m = 0; m < p.n_machines; m++)
         bats_append(text, sizeof text, "%s%u:%u", m > 0 ? " " : "\n",
-                    p->machines[m].cluster, p->machines[m].slots);
+                    p.machines[m].cluster, p.machines[m].slots);
     return text;
 }
 
@@ -104,44 +112,34 @@ static const struct {
 TEST(ranks_form_machines_as_the_file_says)
 {
     for (size_t i = 0; i < sizeof built / sizeof *built; i++) {
-        struct bats_clusters_file *file = load(built[i].file);
-        struct bats_platform p;
+        load(built[i].file);
         print_message("# %s\n", built[i].what);
         set_workers(built[i].hosts);
-        assert_ok(bats_platform_build(file, workers, WORKERS, &p, &err));
-        assert_string_equal(told(&p), built[i].machines);
+        build();
+        assert_string_equal(told(), built[i].machines);
         bats_platform_release(&p);
         assert_null(p.machines);
-        bats_clusters_file_destroy(file);
     }
 }
 
 TEST(the_window_of_the_command_line_wins)
 {
-    struct bats_platform p;
-    struct bats_clusters_file *file = load_with(
-        "[run]\nwindow = 15m\n[cluster x]\ncharge = 1\n", BATS_MINUTE);
+    load_with("[run]\nwindow = 15m\n[cluster x]\ncharge = 1\n", BATS_MINUTE);
     set_workers(PAIRS);
     assert_true(file->window == BATS_MINUTE);
-    assert_ok(bats_platform_build(file, workers, WORKERS, &p, &err));
+    build();
     assert_true(p.window == BATS_MINUTE);
-    bats_platform_release(&p);
-    bats_clusters_file_destroy(file);
 }
 
 TEST(the_order_of_the_workers_does_not_matter)
 {
-    struct bats_platform p;
-    struct bats_clusters_file *file =
-        load("[cluster x]\ncharge = 1\nmachine = node\n");
+    load("[cluster x]\ncharge = 1\nmachine = node\n");
     set_workers("b b b b a a a a");
     for (int i = 0; i < WORKERS; i++)
         workers[i].rank = WORKERS - i;
-    assert_ok(bats_platform_build(file, workers, WORKERS, &p, &err));
-    assert_string_equal(told(&p), "x 1 2 1, 1h\n1.3 1.2 1.1 1.0 0.3 0.2 0.1 "
+    build();
+    assert_string_equal(told(), "x 1 2 1, 1h\n1.3 1.2 1.1 1.0 0.3 0.2 0.1 "
                                   "0.0 \n0:4 0:4");
-    bats_platform_release(&p);
-    bats_clusters_file_destroy(file);
 }
 
 /* The file can be read, but does not fit the workers. */
@@ -190,26 +188,23 @@ TEST(files_that_do_not_fit_are_refused)
          ":3: no rank that can run tasks is in partition 'r': outside a batch "
          "job no partition is known"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct bats_clusters_file *file = load(wrong[i].file);
-        struct bats_platform p = {.n_clusters = 77};
+        load(wrong[i].file);
+        struct bats_platform none = {.n_clusters = 77};
         set_workers(wrong[i].hosts);
-        if (bats_platform_build(file, workers, WORKERS, &p, &err) == 0)
+        if (bats_platform_build(file, workers, WORKERS, &none, &err) == 0)
             fail_msg("built, but not: %s", wrong[i].expected);
-        expect_error(&err, wrong[i].expected);
-        assert_int_equal(p.n_clusters, 77);
-        assert_null(p.machines);
-        bats_clusters_file_destroy(file);
+        assert_behind(clusters_path, wrong[i].expected);
+        assert_int_equal(none.n_clusters, 77);
+        assert_null(none.machines);
     }
 }
 
 TEST(a_run_without_workers_is_refused)
 {
-    struct bats_platform p;
-    struct bats_clusters_file *file = load("[cluster all]\ncharge = 1\n");
+    load("[cluster all]\ncharge = 1\n");
     assert_refused(bats_platform_build(file, NULL, 0, &p, &err), BATS_EINPUT,
                    "there is no rank to run tasks: rank 0 is the master, so "
                    "start at least two");
-    bats_clusters_file_destroy(file);
 }
 
 TEST(rank_0_is_charged_like_a_machine_unless_its_node_is_one)
@@ -236,13 +231,12 @@ TEST(rank_0_is_charged_like_a_machine_unless_its_node_is_one)
     set_workers(PAIRS);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bats_worker_rank idle = {.rank = 0};
-        struct bats_clusters_file *file = load(rows[i].file);
+        load(rows[i].file);
         strcpy(idle.host, rows[i].host);
         strcpy(idle.partition, rows[i].partition);
         assert_int_equal(
             bats_platform_idle_charge(file, workers, WORKERS, &idle),
             rows[i].charge * BATS_UNIT);
-        bats_clusters_file_destroy(file);
     }
 }
 

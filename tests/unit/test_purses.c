@@ -48,83 +48,150 @@ static struct bats_purse_status status(uint32_t i)
     return status;
 }
 
-/* 10 and 10 minutes of the first, 20 and 0 of the second, 20 idle. */
-TEST(window_is_shared_by_time_and_idle_time_with_it)
+/* How the run ends, its tasks that cannot be paid, machines acquired, and what
+ * is charged; then of each workflow what it was charged + holds, when it has
+ * ended, and how many of its tasks were skipped. */
+static void expect(const char *expected)
 {
-    prepare(1, BATS_UNLIMITED, 3 * BATS_UNIT);
-    join();
-    assert_int_equal(status(0).held, 3 * BATS_UNIT);
-    assert_int_equal(status(1).held, 0);
-    steps("10m done 0: run 0; 20m done 0: run 0");
-    assert_int_equal(status(1).held, 3 * BATS_UNIT);
-    steps("40m done 0: run 0; 40m done 0: share 0, share 0, finish");
-    assert_int_equal(p->charged, 3 * BATS_UNIT);
-    assert_int_equal(p->shared[0], 3 * BATS_UNIT / 2);
-    assert_int_equal(p->shared[1], 3 * BATS_UNIT / 2);
-    assert_int_equal(status(0).charged, 3 * BATS_UNIT / 2);
-    assert_int_equal(status(0).ended, MINUTES(20));
-    assert_int_equal(status(1).ended, MINUTES(40));
+    static const char *const finish[] = {[BATS_FINISH_NOT_YET] = "goes on",
+                                         [BATS_FINISH_ALL_DONE] = "done",
+                                         [BATS_FINISH_BUDGET] = "budget"};
+    char text[256], w[3][BATS_UNITS_TEXT];
+    snprintf(text, sizeof text, "%s %u %u %s", finish[p->finish], p->unpaid,
+             p->acquired, bats_money_format(w[0], p->charged));
+    for (uint32_t i = 0; i < 2; i++) {
+        struct bats_purse_status st = status(i);
+        assert_int_equal(p->shared[i], st.charged);
+        bats_append(text, sizeof text, ", %s+%s %s %u",
+                    bats_money_format(w[0], st.charged),
+                    bats_money_format(w[1], st.held),
+                    bats_duration_format(w[2], st.ended), st.skipped);
+    }
+    assert_string_equal(text, expected);
 }
 
-TEST(workflow_without_money_is_left_and_named)
+#define UNIT BATS_UNIT
+#define NO_LIMIT BATS_UNLIMITED
+
+enum shape { CHAIN, APART, OF_ONE }; /* OF_ONE: apart, all of workflow 0 */
+
+TEST(workflows_pay_as_the_rows_say)
 {
-    prepare(1, 3 * BATS_UNIT, 3 * BATS_UNIT - 1);
-    join();
-    steps("10m done 0: run 0; 20m done 0: share 0, finish");
-    assert_int_equal(p->finish, BATS_FINISH_BUDGET);
-    assert_int_equal(p->unpaid, 2);
-    assert_int_equal(status(1).skipped, 2);
-    assert_int_equal(status(1).charged, 0);
-    assert_int_equal(p->shared[0], 3 * BATS_UNIT);
-}
-
-/* The run could pay a window, or a job. */
-TEST(nothing_is_bought_for_workflows_without_money)
-{
-    prepare(2, 3 * BATS_UNIT - 1, 0);
-    join();
-    assert_int_equal(p->finish, BATS_FINISH_BUDGET);
-    assert_int_equal(p->unpaid, 2); /* the others wait for these */
-    assert_int_equal(p->charged, 0);
-
-    prepare(2, 3 * BATS_UNIT - 1, 0);
-    p->o.billing.model = BATS_BILLING_JOB;
-    assert_ok(create(&err));
-    tick(0);
-    assert_int_equal(p->acquired, 0);
-    assert_int_equal(p->unpaid, 2); /* the others wait for these */
-}
-
-/* Four tasks are ready, and there are machines for all of them. The first
- * workflow pays one job for its two, the second none. */
-TEST(no_more_jobs_are_asked_for_than_workflows_can_pay)
-{
-    prepare(4, 3 * BATS_UNIT, 3 * BATS_UNIT - 1);
-    tasks_wait(NULL, 0);
-    p->o.billing.model = BATS_BILLING_JOB;
-    assert_ok(create(&err));
-    tick(0);
-    assert_int_equal(p->acquired, 1);
-}
-
-/* Its task is stopped a minute before the window ends; the run could pay. */
-TEST(next_window_is_held_by_the_workflow_as_well)
-{
-    prepare(1, 5 * BATS_UNIT, BATS_UNLIMITED);
-    p->o.preempt_lead = BATS_MINUTE;
-    join();
-    steps("59m tick: cancel 0; 59m stopped 0:; 60m tick: share 0, park 0, "
-          "skip 0, skip 1, skip 2, skip 3, finish");
-    assert_int_equal(p->finish, BATS_FINISH_BUDGET);
-    assert_int_equal(status(0).charged, 3 * BATS_UNIT);
-    assert_int_equal(p->charged, 3 * BATS_UNIT);
-
-    prepare(1, 6 * BATS_UNIT, BATS_UNLIMITED);
-    p->o.preempt_lead = BATS_MINUTE;
-    join();
-    steps("60m tick: share 0, charge 0");
-    assert_int_equal(status(0).charged, 3 * BATS_UNIT);
-    assert_int_equal(status(0).held, 3 * BATS_UNIT);
+    static const struct {
+        const char *what;
+        uint32_t n_machines;
+        bats_money money[2]; /* of the workflows */
+        const char *steps, *ends;
+        enum shape shape;
+        enum bats_billing_model model;
+        bats_money budget; /* of the run; 0: no limit */
+        bats_time begin[2], lead;
+    } rows[] = {
+        {"the window is held by the first workflow", 1, {NO_LIMIT, 3 * UNIT},
+         .ends = "goes on 0 1 3, 0+3 never 0, 0+0 never 0"},
+        {"then by the second one", 1, {NO_LIMIT, 3 * UNIT},
+         .steps = "10m done 0: run 0; 20m done 0: run 0",
+         .ends = "goes on 0 1 3, 0+3 20m 0, 0+3 never 0"},
+        /* 10 and 10 minutes of the first, 20 and 0 of the second, 20 idle. */
+        {"it is shared by time, and idle time with it", 1, {NO_LIMIT, 3 * UNIT},
+         .steps = "10m done 0: run 0; 20m done 0: run 0; 40m done 0: run 0; "
+                  "40m done 0: share 0, share 0, finish",
+         .ends = "done 0 1 3, 1.5+0 20m 0, 1.5+0 40m 0"},
+        {"a workflow without money is left and named",
+         1, {3 * UNIT, 3 * UNIT - 1},
+         .steps = "10m done 0: run 0; 20m done 0: share 0, finish",
+         .ends = "budget 2 1 3, 3+0 20m 0, 0+0 0s 2"},
+        /* The run could pay a window, or a job; others wait for these tasks. */
+        {"nothing is bought for workflows without money", 2, {3 * UNIT - 1, 0},
+         .ends = "budget 2 0 0, 0+0 0s 2, 0+0 0s 2"},
+        {"nor jobs", 2, {3 * UNIT - 1, 0},
+         .ends = "budget 2 0 0, 0+0 0s 2, 0+0 0s 2",
+         .model = BATS_BILLING_JOB},
+        /* The first one pays one job for its two tasks, the second none. */
+        {"no more jobs are asked for than workflows can pay",
+         4, {3 * UNIT, 3 * UNIT - 1},
+         .ends = "goes on 2 1 0, 0+0 never 0, 0+0 0s 2",
+         .shape = APART, .model = BATS_BILLING_JOB},
+        /* A task is stopped a minute before it begins; the run could pay. */
+        {"the next window is held by the workflow as well",
+         1, {5 * UNIT, NO_LIMIT},
+         .steps = "59m tick: cancel 0; 59m stopped 0:; 60m tick: share 0, "
+                  "park 0, skip 0, skip 1, skip 2, skip 3, finish",
+         .ends = "budget 2 1 3, 3+0 1h 2, 0+0 1h 2",
+         .lead = MINUTES(1)},
+        {"if it can pay it", 1, {6 * UNIT, NO_LIMIT},
+         .steps = "60m tick: share 0, charge 0",
+         .ends = "goes on 0 1 6, 3+3 never 0, 0+0 never 0",
+         .lead = MINUTES(1)},
+        {"use is paid by the workflow that used it", 1, {UNIT, NO_LIMIT},
+         .steps = "5m done 0; 15m done 0; 35m done 0; 45m done 0",
+         .ends = "done 0 1 2.25, 0.75+0 15m 0, 1.5+0 45m 0",
+         .model = BATS_BILLING_USE},
+        /* A task that takes longer than the 20 minutes its workflow can pay. */
+        {"and none beyond its budget", 1, {UNIT, NO_LIMIT},
+         .steps = "20m tick: cancel 0, charge 0, share 0, park 0, skip 1, "
+                  "skip 2, skip 3; 20m stopped 0: acquire 0, skip 0, finish",
+         .ends = "budget 2 2 1, 1+0 20m 2, 0+0 20m 2",
+         .model = BATS_BILLING_USE},
+        /* 4 pays one machine at a time: the other one waits. */
+        {"as many machines work as the budget holds", 2, {4 * UNIT, NO_LIMIT},
+         .steps = "10m done 1: run 1; 20m done 1: run 1; 30m done 1: run 1; "
+                  "40m done 1: share 1, finish",
+         .ends = "done 0 2 6, 3+0 40m 0, 0+0 never 0",
+         .shape = OF_ONE},
+        {"nothing of a workflow begins too soon", 1, {NO_LIMIT, NO_LIMIT},
+         .steps = "10m done 0: run 0; 20m done 0:; 29m tick:; 30m tick: run 0",
+         .ends = "goes on 0 1 3, 0+3 20m 0, 0+3 never 0",
+         .shape = APART, .begin = {0, MINUTES(30)}},
+        /* Tasks 2 and 3 wait for another workflow's, which end sooner. */
+        {"what becomes ready too soon waits for its beginning",
+         1, {NO_LIMIT, NO_LIMIT},
+         .steps = "10m done 0: run 0; 20m done 0:; 30m tick: run 0",
+         .ends = "goes on 0 1 3, 0+3 20m 0, 0+3 never 0",
+         .begin = {0, MINUTES(30)}},
+        /* It has paid its only window, and task 2 waits for what is left. */
+        {"a run out of money waits for no beginning", 1, {NO_LIMIT, NO_LIMIT},
+         .steps = "60m tick; 60m stopped 0",
+         .ends = "budget 0 1 3, 3+0 never 0, 0+0 never 0",
+         .budget = 3 * UNIT, .begin = {0, MINUTES(120)}},
+        /* The first of two cannot pay. */
+        {"each of those that begin together is asked", 1, {1, NO_LIMIT},
+         .steps = "30m tick: charge 0, acquire 0, skip 0, skip 1, run 0",
+         .ends = "goes on 2 1 3, 0+0 30m 2, 0+3 never 0",
+         .shape = APART, .begin = {MINUTES(30), MINUTES(30)}},
+        /* A machine is given back, and with that the last money is free: too
+         * little for another window. */
+        {"tasks that wait for money are left with the last machine",
+         1, {5 * UNIT, 5 * UNIT},
+         .steps = "60m tick: cancel 0, charge 0, share 0; 60m stopped 0",
+         .ends = "budget 4 1 3, 3+0 1h 4, 0+0 never 0",
+         .shape = OF_ONE, .model = BATS_BILLING_SECOND}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("# %s\n", rows[i].what);
+        prepare(rows[i].n_machines, rows[i].money[0], rows[i].money[1]);
+        if (rows[i].shape != CHAIN)
+            tasks_wait(NULL, 0);
+        if (rows[i].shape == OF_ONE)
+            memset(purse, 0, sizeof purse);
+        p->o.billing.model = rows[i].model;
+        if (rows[i].budget > 0)
+            p->o.budget = rows[i].budget;
+        p->o.preempt_lead = rows[i].lead;
+        for (int k = 0; k < 2; k++)
+            purses[k].begin = rows[i].begin[k];
+        if (rows[i].model == BATS_BILLING_SECOND)
+            p->clusters[0].tariff = (struct bats_tariff){
+                .per = BATS_HOUR, .n_steps = 1, .step = {{0, 3 * BATS_UNIT}}};
+        if (rows[i].model == BATS_BILLING_JOB) {
+            assert_ok(create(&err));
+            tick(0);
+        } else {
+            join();
+        }
+        if (rows[i].steps != NULL)
+            steps("%s", rows[i].steps);
+        expect(rows[i].ends);
+    }
 }
 
 /* Instances of the policy expert are sent whoever pays. */
@@ -138,42 +205,6 @@ TEST(the_policy_expert_and_an_allocation_are_refused)
     assert_ok(bats_strategy_parse("AUR", &p->o.strategy, &err));
     p->clusters[0].unreliable = true;
     assert_says(create(&err), BATS_EINPUT, "budgets of their own");
-}
-
-TEST(use_is_paid_by_the_workflow_that_used_it)
-{
-    prepare(1, 1 * BATS_UNIT, BATS_UNLIMITED);
-    p->o.billing.model = BATS_BILLING_USE;
-    join();
-    steps("5m done 0; 15m done 0; 35m done 0; 45m done 0");
-    assert_int_equal(p->finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(p->shared[0], 3 * BATS_UNIT / 4);
-    assert_int_equal(p->shared[1], 3 * BATS_UNIT / 2);
-
-    /* A task that takes longer than the 20 minutes its workflow can pay. */
-    prepare(1, 1 * BATS_UNIT, BATS_UNLIMITED);
-    p->o.billing.model = BATS_BILLING_USE;
-    join();
-    steps("20m tick: cancel 0, charge 0, share 0, park 0, skip 1, skip 2, "
-          "skip 3; 20m stopped 0: acquire 0, skip 0, finish");
-    assert_int_equal(p->finish, BATS_FINISH_BUDGET);
-    assert_int_equal(status(0).charged, 1 * BATS_UNIT);
-}
-
-/* A budget of 4 pays one machine at a time: the other one waits. */
-TEST(as_many_machines_as_the_budget_holds)
-{
-    prepare(2, 4 * BATS_UNIT, BATS_UNLIMITED);
-    tasks_wait(NULL, 0);
-    for (uint32_t i = 0; i < TASKS; i++)
-        purse[i] = 0;
-    join();
-    assert_int_equal(p->n_run, 1);
-    uint32_t at = p->runs[0] == BATS_NO_TASK;
-    for (int i = 1; i <= TASKS; i++)
-        done(MINUTES(10 * i), at, MINUTES(10));
-    assert_int_equal(p->finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(status(0).charged, 3 * BATS_UNIT);
 }
 
 /* Four tasks that wait for none. */
@@ -196,65 +227,6 @@ TEST(tasks_come_first_that_can_wait_least)
         }
         assert_int_equal(status(due).ended, MINUTES(20));
     }
-}
-
-TEST(nothing_of_a_workflow_begins_too_soon)
-{
-    prepare_apart();
-    purses[1].begin = MINUTES(30);
-    join();
-    steps("10m done 0: run 0; 20m done 0:; 29m tick:; 30m tick: run 0");
-    assert_int_equal(status(0).ended, MINUTES(20));
-    assert_int_equal(purse[p->runs[0]], 1);
-}
-
-/* Tasks 2 and 3 wait for tasks of another workflow, which end sooner. */
-TEST(what_becomes_ready_too_soon_waits_for_its_beginning)
-{
-    prepare(1, BATS_UNLIMITED, BATS_UNLIMITED);
-    purses[1].begin = MINUTES(30);
-    join();
-    steps("10m done 0: run 0; 20m done 0:; 30m tick: run 0");
-}
-
-/* The run has paid its only window, and task 2 waits for what is left. */
-TEST(run_out_of_money_waits_for_no_beginning)
-{
-    prepare(1, BATS_UNLIMITED, BATS_UNLIMITED);
-    p->o.budget = 3 * BATS_UNIT;
-    purses[1].begin = MINUTES(120);
-    join();
-    steps("60m tick; 60m stopped 0");
-    assert_int_equal(p->finish, BATS_FINISH_BUDGET);
-}
-
-/* The first of two that begin then cannot pay. */
-TEST(each_of_those_that_begin_together_is_asked)
-{
-    prepare_apart();
-    purses[0].budget = 1;
-    purses[0].begin = purses[1].begin = MINUTES(30);
-    join();
-    steps("30m tick: charge 0, acquire 0, skip 0, skip 1, run 0");
-    assert_int_equal(p->unpaid, 2);
-}
-
-/* A machine is given back, and with that the last money is free: too little for
- * another window. */
-TEST(tasks_that_wait_for_money_are_left_with_the_last_machine)
-{
-    prepare_apart();
-    p->o.billing.model = BATS_BILLING_SECOND;
-    p->clusters[0].tariff = (struct bats_tariff){
-        .per = BATS_HOUR, .n_steps = 1, .step = {{0, 3 * BATS_UNIT}}};
-    purses[0].budget = purses[1].budget = 5 * BATS_UNIT;
-    for (uint32_t i = 0; i < TASKS; i++)
-        purse[i] = 0;
-    join();
-    steps("60m tick: cancel 0, charge 0, share 0; 60m stopped 0");
-    assert_int_equal(p->finish, BATS_FINISH_BUDGET);
-    assert_int_equal(p->unpaid, TASKS);
-    assert_int_equal(status(0).charged, 3 * BATS_UNIT);
 }
 
 TEST(what_is_free_needs_no_money)

@@ -51,8 +51,9 @@ static void charge(struct bats_record *r, bats_time now, uint32_t machine,
     assert_ok(bats_record_charge(r, now, machine, amount, &err));
 }
 
-/* What a page draws, to be decref'd. */
-static json_t *figures(enum bats_billing_model model)
+static json_t *all; /* what a page draws */
+
+static void draw(enum bats_billing_model model)
 {
     struct bats_view *view;
     char *text;
@@ -60,15 +61,15 @@ static json_t *figures(enum bats_billing_model model)
     PRINT(text, fputs("{\"kind\":\"run\"", out);
           assert_ok(bats_axis_write(view, bats_lease_terms(model), out, &err));
           putc('}', out));
-    json_t *all = json_loads(text, 0, NULL);
+    json_decref(all);
+    all = json_loads(text, 0, NULL);
     assert_non_null(all);
     free(text);
     bats_view_close(view);
-    return all;
 }
 
 /* Members of an array of arrays, as JSON. */
-static void assert_rows(const json_t *all, const char *name, const char *rows)
+static void assert_rows(const char *name, const char *rows)
 {
     char *text = json_dumps(json_object_get(all, name), JSON_COMPACT);
     assert_string_equal(text, rows);
@@ -87,14 +88,12 @@ TEST_IN_DIRECTORY(a_job_is_paid_from_when_it_joins_until_it_ends)
     close_record(r);
     add_lease(0, HOUR, HOUR + HOUR / 2);
     add_lease(1, HOUR + 5, -1); /* it still is */
-    json_t *all = figures(BATS_BILLING_JOB);
-    assert_rows(all, "leases",
+    draw(BATS_BILLING_JOB);
+    assert_rows("leases",
                 "[[0,3600000000,5400000000],[1,3600000005,7200000000]]");
-    assert_rows(all, "charges", "[[7200000000,0,0.5]]");
-    assert_rows(all, "places",
-                "[[\"slow-1\",\"slow\",1,1.0],"
-                "[\"fast-1\",\"fast\",2,8.0]]");
-    json_decref(all);
+    assert_rows("charges", "[[7200000000,0,0.5]]");
+    assert_rows("places", "[[\"slow-1\",\"slow\",1,1.0],"
+                          "[\"fast-1\",\"fast\",2,8.0]]");
 }
 
 /* Where windows are charged, each is told; else, sums. */
@@ -105,15 +104,12 @@ TEST_IN_DIRECTORY(many_charges_at_a_time_are_one)
     charge(r, HOUR + 1, 1, BATS_UNIT / 4);
     charge(r, 3 * HOUR, 1, 2 * BATS_UNIT);
     close_record(r);
-    json_t *all = figures(BATS_BILLING_USE);
-    assert_rows(all, "leases", "[]");
+    draw(BATS_BILLING_USE);
+    assert_rows("leases", "[]");
     assert_int_equal(json_array_size(json_object_get(all, "charges")), 2);
-    json_decref(all);
-    all = figures(BATS_BILLING_WINDOW);
-    assert_rows(all, "charges",
-                "[[3600000000,1,1.0],[3600000001,1,0.25],"
-                "[10800000000,1,2.0]]");
-    json_decref(all);
+    draw(BATS_BILLING_WINDOW);
+    assert_rows("charges", "[[3600000000,1,1.0],[3600000001,1,0.25],"
+                           "[10800000000,1,2.0]]");
 }
 
 TEST_IN_DIRECTORY(decisions_have_the_names_of_their_session)
@@ -135,14 +131,13 @@ TEST_IN_DIRECTORY(decisions_have_the_names_of_their_session)
     d.machines[1] = 0;
     assert_ok(bats_record_decision(r, &d, &err));
     close_record(r);
-    json_t *all = figures(BATS_BILLING_WINDOW);
+    draw(BATS_BILLING_WINDOW);
     const json_t *list = json_object_get(all, "decisions");
     assert_int_equal(json_array_size(list), 4);
     for (size_t i = 0; i < 4; i++)
         assert_string_equal(
             json_string_value(json_array_get(json_array_get(list, i), 2)),
             expected[i]);
-    json_decref(all);
 }
 
 TEST_IN_DIRECTORY(an_allocation_is_shared_out_by_charge)

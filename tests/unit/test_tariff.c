@@ -25,51 +25,52 @@ static const struct bats_tariff aged = {
     .n_steps = 2,
     .step = {{0, BATS_UNIT}, {2 * BATS_HOUR, BATS_UNIT / 4}}};
 
+static const struct bats_tariff huge = {
+    .per = 1, .n_steps = 1, .step = {{0, BATS_UNLIMITED / 2}}};
+
 static bats_money cost(const struct bats_tariff *t, bats_time from,
                        bats_time to, enum bats_end end)
 {
     return bats_tariff_cost(t, t->shortest, from, to, end);
 }
 
-TEST(reclaimed_in_the_first_hour_is_free_and_later_it_is_not)
-{
-    assert_int_equal(cost(&spot, 0, 59 * BATS_MINUTE, BATS_END_RECLAIMED), 0);
-    assert_int_equal(cost(&spot, 0, BATS_HOUR, BATS_END_RECLAIMED), 13900);
-    assert_int_equal(cost(&spot, 0, 90 * BATS_MINUTE, BATS_END_RECLAIMED),
-                     20850);
-    assert_int_equal(cost(&spot, BATS_HOUR, 90 * BATS_MINUTE,
-                          BATS_END_RECLAIMED),
-                     6950);
-}
+#define MINUTES(n) ((n)*BATS_MINUTE)
 
-TEST(ended_by_its_user_it_is_charged_by_the_second)
+TEST(machines_cost_as_the_rows_say)
 {
-    assert_int_equal(cost(&spot, 0, 30 * BATS_MINUTE, BATS_END_USER), 6950);
-    /* 100 s at .0139 an hour: 386.1 millionths; half a second is none. */
-    assert_int_equal(cost(&spot, 0, 100 * BATS_SECOND, BATS_END_USER), 387);
-    assert_int_equal(
-        cost(&spot, 0, 100 * BATS_SECOND + 499999, BATS_END_USER), 387);
-    assert_int_equal(
-        cost(&spot, 0, 100 * BATS_SECOND + 500000, BATS_END_USER), 390);
+    static const struct {
+        const struct bats_tariff *tariff;
+        bats_time from, to;
+        enum bats_end end;
+        bats_money cost;
+    } rows[] = {
+        /* Free if it is reclaimed in its first hour, but not later. */
+        {&spot, 0, MINUTES(59), BATS_END_RECLAIMED, 0},
+        {&spot, 0, MINUTES(60), BATS_END_RECLAIMED, 13900},
+        {&spot, 0, MINUTES(90), BATS_END_RECLAIMED, 20850},
+        {&spot, MINUTES(60), MINUTES(90), BATS_END_RECLAIMED, 6950},
+        /* 100 s at .0139 an hour: 386.1 millionths; half a second is none. */
+        {&spot, 0, MINUTES(30), BATS_END_USER, 6950},
+        {&spot, 0, 100 * BATS_SECOND, BATS_END_USER, 387},
+        {&spot, 0, 100 * BATS_SECOND + 499999, BATS_END_USER, 387},
+        {&spot, 0, 100 * BATS_SECOND + 500000, BATS_END_USER, 390},
+        /* The price falls with age. */
+        {&aged, 0, MINUTES(120), BATS_END_USER, 2 * BATS_UNIT},
+        {&aged, 0, MINUTES(360), BATS_END_RECLAIMED, 3 * BATS_UNIT},
+        {&aged, MINUTES(90), MINUTES(150), BATS_END_USER, MICRO(.625)},
+        {&huge, 0, MINUTES(60), BATS_END_USER, BATS_UNLIMITED}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(
+            cost(rows[i].tariff, rows[i].from, rows[i].to, rows[i].end),
+            rows[i].cost);
 }
 
 TEST(what_is_certain_is_what_is_owed_if_it_is_reclaimed_now)
 {
-    assert_int_equal(bats_tariff_certain(&spot, 0, BATS_HOUR - BATS_SECOND),
-                     0);
-    assert_int_equal(bats_tariff_certain(&spot, 0, 2 * BATS_HOUR), 27800);
-    assert_int_equal(bats_tariff_certain(&aged, 0, BATS_HOUR), BATS_UNIT);
-}
-
-TEST(a_price_may_fall_with_age)
-{
-    assert_int_equal(cost(&aged, 0, 2 * BATS_HOUR, BATS_END_USER),
-                     2 * BATS_UNIT);
-    assert_int_equal(cost(&aged, 0, 6 * BATS_HOUR, BATS_END_RECLAIMED),
-                     3 * BATS_UNIT);
-    assert_int_equal(
-        cost(&aged, 90 * BATS_MINUTE, 150 * BATS_MINUTE, BATS_END_USER),
-        MICRO(.625));
+    assert_numbers("0 27800 1000000",
+                   bats_tariff_certain(&spot, 0, BATS_HOUR - BATS_SECOND),
+                   bats_tariff_certain(&spot, 0, 2 * BATS_HOUR),
+                   bats_tariff_certain(&aged, 0, BATS_HOUR));
 }
 
 TEST(the_price_of_a_block_is_linear_between_its_ends)
@@ -100,6 +101,12 @@ static double sum(const struct bats_tariff *t, int64_t from, int64_t to)
     return total;
 }
 
+/* The cost of these seconds. */
+static bats_money used(const struct bats_tariff *t, int64_t from, int64_t to)
+{
+    return cost(t, from * BATS_SECOND, to * BATS_SECOND, BATS_END_USER);
+}
+
 TEST(costs_are_sums_and_never_fall)
 {
     srand(11);
@@ -114,23 +121,11 @@ TEST(costs_are_sums_and_never_fall)
                 rand() % (5 * BATS_UNIT)};
         int64_t a = rand() % 1500, b = a + rand() % 1500,
                 c = b + rand() % 100;
-        bats_money ab = cost(&t, a * BATS_SECOND, b * BATS_SECOND,
-                             BATS_END_USER);
-        bats_money bc = cost(&t, b * BATS_SECOND, c * BATS_SECOND,
-                             BATS_END_USER);
-        assert_true(fabs((double)ab - sum(&t, a, b)) <= 1.01);
+        bats_money ab = used(&t, a, b), bc = used(&t, b, c);
+        assert_near((double)ab, sum(&t, a, b), 1.01);
         assert_true(ab >= 0 && bc >= 0);
-        assert_int_equal(
-            ab + bc,
-            cost(&t, a * BATS_SECOND, c * BATS_SECOND, BATS_END_USER));
+        assert_int_equal(ab + bc, used(&t, a, c));
     }
-}
-
-TEST(what_does_not_fit_is_unlimited)
-{
-    struct bats_tariff t = {
-        .per = 1, .n_steps = 1, .step = {{0, BATS_UNLIMITED / 2}}};
-    assert_int_equal(cost(&t, 0, BATS_HOUR, BATS_END_USER), BATS_UNLIMITED);
 }
 
 /* 34 % of the machines are reclaimed, of these half before 1.5 h and 14 %
@@ -141,9 +136,9 @@ TEST(lifetimes_are_the_published_ones)
                               .a = 90.0 * BATS_MINUTE,
                               .b = 1.39,
                               .share = .34};
-    assert_true(fabs(bats_lifetime_cdf(&l, 90 * BATS_MINUTE) - .17) < 1e-9);
-    assert_true(fabs(bats_lifetime_cdf(&l, 20 * BATS_MINUTE) - .0476) < 2e-4);
-    assert_true(fabs(bats_lifetime_cdf(&l, BATS_LONGEST) - .34) < 1e-6);
+    assert_near(bats_lifetime_cdf(&l, 90 * BATS_MINUTE), .17, 1e-9);
+    assert_near(bats_lifetime_cdf(&l, 20 * BATS_MINUTE), .0476, 2e-4);
+    assert_near(bats_lifetime_cdf(&l, BATS_LONGEST), .34, 1e-6);
     assert_int_equal(bats_lifetime_draw(&l, .34), BATS_NEVER);
     int taken = 0, early = 0, n = 100000;
     for (int i = 0; i < n; i++) {
@@ -161,10 +156,10 @@ TEST(a_trace_has_its_own_ages_and_no_others)
                               .share = .75,
                               .n_ages = 3,
                               .age = {10, 20, 50}};
-    assert_true(fabs(bats_lifetime_cdf(&l, 9)) < 1e-12);
-    assert_true(fabs(bats_lifetime_cdf(&l, 10) - .25) < 1e-12);
-    assert_true(fabs(bats_lifetime_cdf(&l, 49) - .5) < 1e-12);
-    assert_true(fabs(bats_lifetime_cdf(&l, BATS_LONGEST) - .75) < 1e-12);
+    assert_near(bats_lifetime_cdf(&l, 9), 0, 1e-12);
+    assert_near(bats_lifetime_cdf(&l, 10), .25, 1e-12);
+    assert_near(bats_lifetime_cdf(&l, 49), .5, 1e-12);
+    assert_near(bats_lifetime_cdf(&l, BATS_LONGEST), .75, 1e-12);
     int seen[4] = {0};
     for (int i = 0; i < 400; i++)
         switch (bats_lifetime_draw(&l, (i + .5) / 400)) {

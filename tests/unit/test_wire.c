@@ -10,13 +10,14 @@
 #define RECORD (5 + 8 + 5 + 1 + 16) /* TLS 1.3 of the frame of "hello" */
 
 /* Whatever the two say passes `between`. */
-struct line {
+static struct line {
     struct bats_wire here, there;
     int between[2];
-};
+} the_line, *const l = &the_line;
 
-static void connect_both(struct line *l)
+static int connect_both(void **state)
 {
+    *l = (struct line){.between = {0}};
     int pair[2];
     struct bats_wire *const end[2] = {&l->here, &l->there};
     for (int i = 0; i < 2; i++) {
@@ -24,34 +25,38 @@ static void connect_both(struct line *l)
         assert_true(bats_wire_open(end[i], pair[0]));
         l->between[i] = pair[1];
     }
+    return 0;
 }
 
-static void hang_up(struct line *l)
+static int hang_up(void **state)
 {
     bats_wire_close(&l->here);
     bats_wire_close(&l->there);
     close(l->between[0]);
     close(l->between[1]);
+    return 0;
 }
 
-static size_t catch (const struct line *l, int from, char bytes[4096])
+#define TEST_ON_LINE(name) TEST_WITH(name, connect_both, hang_up)
+
+static size_t catch (int from, char bytes[4096])
 {
     ssize_t n = recv(l->between[from], bytes, 4096, MSG_DONTWAIT);
     return n > 0 ? (size_t)n : 0;
 }
 
-static void pass_on(const struct line *l, int to, const char *bytes, size_t n)
+static void pass_on(int to, const char *bytes, size_t n)
 {
     assert_int_equal(send(l->between[to], bytes, n, MSG_NOSIGNAL), n);
 }
 
-static void carry(const struct line *l)
+static void carry(void)
 {
     char bytes[4096];
     for (int from = 0; from < 2; from++) {
-        size_t n = catch (l, from, bytes);
+        size_t n = catch (from, bytes);
         if (n > 0)
-            pass_on(l, !from, bytes, n);
+            pass_on(!from, bytes, n);
     }
 }
 
@@ -80,7 +85,7 @@ static int hear(struct bats_wire *w, const char *text)
 }
 
 /* The handshake, until `there` hears "knock". */
-static int secure(struct line *l, uint8_t key, uint8_t other_key)
+static int secure(uint8_t key, uint8_t other_key)
 {
     const uint8_t keys[2][BATS_TLS_KEY] = {{key}, {other_key}};
     int rc = 0;
@@ -88,10 +93,10 @@ static int secure(struct line *l, uint8_t key, uint8_t other_key)
     assert_true(bats_wire_secure(&l->there, true, keys[1]));
     say(&l->here, "knock");
     for (int i = 0; i < 9 && rc == 0; i++) {
-        carry(l);
+        carry();
         rc = hear(&l->there, "knock");
         int error = errno;
-        carry(l);
+        carry();
         if (rc == 0 && hear(&l->here, "") == 0)
             bats_wire_flush(&l->here);
         errno = error;
@@ -99,57 +104,48 @@ static int secure(struct line *l, uint8_t key, uint8_t other_key)
     return rc;
 }
 
-TEST(frames_travel_in_the_clear_and_by_tls)
+TEST_ON_LINE(frames_travel_in_the_clear_and_by_tls)
 {
-    struct line l;
-    connect_both(&l);
-    say(&l.here, "early");
-    carry(&l);
-    assert_int_equal(hear(&l.there, "early"), 1);
-    assert_int_equal(secure(&l, 1, 1), 1);
+    say(&l->here, "early");
+    carry();
+    assert_int_equal(hear(&l->there, "early"), 1);
+    assert_int_equal(secure(1, 1), 1);
     for (int i = 0; i < 3; i++) {
-        say(&l.here, "hello");
-        say(&l.there, "and back");
+        say(&l->here, "hello");
+        say(&l->there, "and back");
     }
-    carry(&l);
+    carry();
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(hear(&l.there, "hello"), 1);
-        assert_int_equal(hear(&l.here, "and back"), 1);
+        assert_int_equal(hear(&l->there, "hello"), 1);
+        assert_int_equal(hear(&l->here, "and back"), 1);
     }
-    assert_int_equal(hear(&l.there, ""), 0);
-    hang_up(&l);
+    assert_int_equal(hear(&l->there, ""), 0);
 }
 
-TEST(a_long_frame_travels_whole)
+TEST_ON_LINE(a_long_frame_travels_whole)
 {
     static char text[300001];
-    struct line l;
     int rc = 0;
     memset(text, 'x', sizeof text - 1);
-    connect_both(&l);
-    l.there.limit = sizeof text;
-    assert_int_equal(secure(&l, 1, 1), 1);
-    say(&l.here, text);
-    assert_true(bats_wire_unsent(&l.here) > 0);
+    l->there.limit = sizeof text;
+    assert_int_equal(secure(1, 1), 1);
+    say(&l->here, text);
+    assert_true(bats_wire_unsent(&l->here) > 0);
     for (int i = 0; i < 1000 && rc == 0; i++) {
-        carry(&l);
-        assert_true(bats_wire_flush(&l.here));
-        rc = hear(&l.there, text);
+        carry();
+        assert_true(bats_wire_flush(&l->here));
+        rc = hear(&l->there, text);
     }
     assert_int_equal(rc, 1);
-    hang_up(&l);
 }
 
-TEST(another_key_opens_nothing)
+TEST_ON_LINE(another_key_opens_nothing)
 {
-    struct line l;
-    connect_both(&l);
-    assert_int_equal(secure(&l, 1, 2), -1);
+    assert_int_equal(secure(1, 2), -1);
     assert_int_equal(errno, EKEYREJECTED);
-    carry(&l);
-    assert_int_equal(bats_wire_fill(&l.here), -1);
+    carry();
+    assert_int_equal(bats_wire_fill(&l->here), -1);
     assert_int_equal(errno, EKEYREJECTED);
-    hang_up(&l);
 }
 
 enum change { NOTHING, CHANGED_TEXT, CHANGED_MARK, DROPPED, REPEATED };
@@ -157,25 +153,24 @@ enum change { NOTHING, CHANGED_TEXT, CHANGED_MARK, DROPPED, REPEATED };
 /* Two frames are sent; something is done to their records on the way. */
 static int second(enum change change)
 {
-    struct line l;
     char bytes[4096];
-    connect_both(&l);
-    assert_int_equal(secure(&l, 1, 1), 1);
-    say(&l.here, "hello");
-    say(&l.here, "hello");
-    assert_int_equal(catch (&l, 0, bytes), 2 * RECORD);
+    connect_both(NULL);
+    assert_int_equal(secure(1, 1), 1);
+    say(&l->here, "hello");
+    say(&l->here, "hello");
+    assert_int_equal(catch (0, bytes), 2 * RECORD);
     bytes[RECORD + 15] ^= change == CHANGED_TEXT;
     bytes[2 * RECORD - 1] ^= change == CHANGED_MARK;
     if (change == DROPPED)
         memmove(bytes, bytes + RECORD, RECORD);
     if (change == REPEATED)
         memcpy(bytes + RECORD, bytes, RECORD);
-    pass_on(&l, 1, bytes, 2 * RECORD);
+    pass_on(1, bytes, 2 * RECORD);
     int rc = 1;
     for (int i = 0; i < 3 && rc >= 0; i++)
-        rc = hear(&l.there, "hello");
+        rc = hear(&l->there, "hello");
     int error = errno;
-    hang_up(&l);
+    hang_up(NULL);
     return rc < 0 ? error : 0;
 }
 
@@ -186,18 +181,15 @@ TEST(what_was_changed_on_its_way_is_refused)
         assert_int_equal(second(change), EBADMSG);
 }
 
-TEST(what_one_has_said_is_not_heard_from_the_other)
+TEST_ON_LINE(what_one_has_said_is_not_heard_from_the_other)
 {
-    struct line l;
     char bytes[4096];
-    connect_both(&l);
-    assert_int_equal(secure(&l, 1, 1), 1);
-    say(&l.here, "hello");
-    size_t n = catch (&l, 0, bytes);
-    pass_on(&l, 0, bytes, n);
-    assert_int_equal(hear(&l.here, ""), -1);
+    assert_int_equal(secure(1, 1), 1);
+    say(&l->here, "hello");
+    size_t n = catch (0, bytes);
+    pass_on(0, bytes, n);
+    assert_int_equal(hear(&l->here, ""), -1);
     assert_int_equal(errno, EBADMSG);
-    hang_up(&l);
 }
 
 int main(void)

@@ -6,30 +6,29 @@
 #include "helpers/directory.h"
 #include "input/workflow/workflow.h"
 
-static struct bats_workflow load(const char *name, const char *text)
+static struct bats_workflow w; /* the last one that was read */
+
+static void load(const char *name, const char *text)
 {
-    struct bats_workflow w;
+    bats_workflow_release(&w);
     write_text(name, text);
     assert_ok(bats_workflow_load(name, &w, &err));
-    return w;
 }
 
 static void refuse(const char *name, const char *text, const char *sentence)
 {
-    struct bats_workflow w;
+    bats_workflow_release(&w);
     write_text(name, text);
     assert_says(bats_workflow_load(name, &w, &err), BATS_EINPUT, sentence);
-    bats_workflow_release(&w);
 }
 
 /* Each rule: its line, category and command ("-": none), and behind "after" the
  * rules that it waits for. */
-static struct bats_workflow expect(const char *name, const char *text,
-                                   const char *expected)
+static void reads(const char *name, const char *text, const char *expected)
 {
-    struct bats_workflow w = load(name, text);
     const struct bats_graph *g = &w.graph;
     char is[1024] = "";
+    load(name, text);
     for (uint32_t i = 0; i < w.n; i++) {
         const struct bats_workflow_task *t = &w.tasks[i];
         bats_append(is, sizeof is, "%u %s: %s", t->line,
@@ -46,13 +45,6 @@ static struct bats_workflow expect(const char *name, const char *text,
         bats_append(is, sizeof is, "\n");
     }
     assert_string_equal(is, expected);
-    return w;
-}
-
-static void reads(const char *name, const char *text, const char *expected)
-{
-    struct bats_workflow w = expect(name, text, expected);
-    bats_workflow_release(&w);
 }
 
 /* ---- names ---- */
@@ -78,49 +70,43 @@ TEST(names_keep_their_numbers)
 
 TEST(rules_wait_for_the_makers_of_their_sources)
 {
-    struct bats_workflow w = expect(
+    reads(
         "a.makeflow",
         "sum: x y\n\tadd x y >sum\nx: in\n\tcut1 in >x\ny: in x\n\tcut2 in >y\n",
         "1 add: add x y >sum after 1 2\n3 cut1: cut1 in >x\n"
         "5 cut2: cut2 in >y after 1\n");
     assert_int_equal(w.tasks[2].runtime, -1);
-    bats_workflow_release(&w);
 }
 
 TEST(variables_are_replaced_and_the_shell_keeps_its_own)
 {
-    struct bats_workflow w =
-        expect("a.makeflow",
-               "# a remark\n"
-               "IN=one # and another\n"
-               "IN+=\"two\"\n"
-               "PROG=\"/usr/bin/my prog\"\n"
-               "export LEVEL=3\n"
-               "CATEGORY='merge'\n"
-               "out \"with blank\": $(IN) \\\n"
-               "   ${PROG}\n"
-               "\tLOCAL $PROG $IN '$IN' $HOME $$ ${IN%x} $(date) # kept\n",
-               "7 merge: export LEVEL='3'; /usr/bin/my prog one two '$IN' "
-               "$HOME $$ ${IN%x} $(date) # kept\n");
+    reads("a.makeflow",
+          "# a remark\n"
+          "IN=one # and another\n"
+          "IN+=\"two\"\n"
+          "PROG=\"/usr/bin/my prog\"\n"
+          "export LEVEL=3\n"
+          "CATEGORY='merge'\n"
+          "out \"with blank\": $(IN) \\\n"
+          "   ${PROG}\n"
+          "\tLOCAL $PROG $IN '$IN' $HOME $$ ${IN%x} $(date) # kept\n",
+          "7 merge: export LEVEL='3'; /usr/bin/my prog one two '$IN' "
+          "$HOME $$ ${IN%x} $(date) # kept\n");
     assert_int_equal(w.files.n, 6);
     assert_true(bats_names_find(&w.files, "with blank") != BATS_NO_NAME);
-    bats_workflow_release(&w);
 }
 
 TEST(variables_of_the_environment_name_files)
 {
     assert_int_equal(setenv("WORKFLOW_TEST", "set", 1), 0);
-    struct bats_workflow w =
-        expect("a.makeflow",
-               "A=$WORKFLOW_TEST.a\n"
-               "$A: ${WORKFLOW_TEST}.b\n\tcp $WORKFLOW_TEST.b $A\n",
-               "2 cp: cp $WORKFLOW_TEST.b set.a\n");
+    reads("a.makeflow",
+          "A=$WORKFLOW_TEST.a\n"
+          "$A: ${WORKFLOW_TEST}.b\n\tcp $WORKFLOW_TEST.b $A\n",
+          "2 cp: cp $WORKFLOW_TEST.b set.a\n");
     assert_true(bats_names_find(&w.files, "set.a") != BATS_NO_NAME);
     assert_true(bats_names_find(&w.files, "set.b") != BATS_NO_NAME);
-    bats_workflow_release(&w);
-    w = load("b.makeflow", "WORKFLOW_TEST=own\n$WORKFLOW_TEST: b\n\tx\n");
+    load("b.makeflow", "WORKFLOW_TEST=own\n$WORKFLOW_TEST: b\n\tx\n");
     assert_true(bats_names_find(&w.files, "own") != BATS_NO_NAME);
-    bats_workflow_release(&w);
 }
 
 TEST(a_line_that_names_no_variable_is_the_command)
@@ -157,17 +143,21 @@ TEST(rules_ask_for_the_memory_of_their_category)
 {
     struct bats_workflow parts[2], all;
     static const int64_t mib[] = {0, 100, 200, 100, 300, 100, 0, 400, 200};
-    parts[0] = load("a.makeflow", "a:\n\ta\n"
-                                  "MEMORY = \"100\"\nb:\n\tb\n"
-                                  "CATEGORY=x\nMEMORY=200\nc:\n\tc\n"
-                                  ".MAKEFLOW CATEGORY y\nd:\n\td\n"
-                                  ".MAKEFLOW MEMORY 300\n"
-                                  ".MAKEFLOW CORES 2\ne:\n\te\n"
-                                  "CATEGORY=z\nf:\n\tf\n"
-                                  "MEMORY=\ng:\n\tg\n"
-                                  "i:\n@MEMORY=400\n@CATEGORY=x\n\ti\n"
-                                  "k:\n@CATEGORY=x\n\tk\n");
-    parts[1] = load("b.makeflow", "CATEGORY=y\nMEMORY=50\nh:\n\th\n");
+    load("a.makeflow", "a:\n\ta\n"
+                       "MEMORY = \"100\"\nb:\n\tb\n"
+                       "CATEGORY=x\nMEMORY=200\nc:\n\tc\n"
+                       ".MAKEFLOW CATEGORY y\nd:\n\td\n"
+                       ".MAKEFLOW MEMORY 300\n"
+                       ".MAKEFLOW CORES 2\ne:\n\te\n"
+                       "CATEGORY=z\nf:\n\tf\n"
+                       "MEMORY=\ng:\n\tg\n"
+                       "i:\n@MEMORY=400\n@CATEGORY=x\n\ti\n"
+                       "k:\n@CATEGORY=x\n\tk\n");
+    parts[0] = w;
+    w = (struct bats_workflow){0};
+    load("b.makeflow", "CATEGORY=y\nMEMORY=50\nh:\n\th\n");
+    parts[1] = w;
+    w = (struct bats_workflow){0};
     for (uint32_t i = 0; i < 9; i++)
         assert_int_equal(parts[0].tasks[i].need.memory_kib, mib[i] * 1024);
     for (uint32_t i = 0; i < 9; i++) /* of the category y */
@@ -220,12 +210,12 @@ static void touch(const char *name, int seconds)
     assert_int_equal(utimensat(AT_FDCWD, name, times, 0), 0);
 }
 
-static unsigned fresh_tasks(const struct bats_workflow *w)
+static unsigned fresh_tasks(void)
 {
     uint8_t *fresh;
     unsigned bits = 0;
-    assert_ok(bats_workflow_fresh(w, NULL, &fresh, &err));
-    for (uint32_t i = 0; i < w->n; i++)
+    assert_ok(bats_workflow_fresh(&w, NULL, &fresh, &err));
+    for (uint32_t i = 0; i < w.n; i++)
         bits |= (unsigned)fresh[i] << i;
     free(fresh);
     return bits;
@@ -243,8 +233,7 @@ TEST(variables_do_not_grow_without_limit)
 
 TEST(what_is_newer_than_its_sources_need_not_run)
 {
-    struct bats_workflow w =
-        load("f.makeflow", "f1: f0\n\ta\nf2: f1\n\tb\nf3: f2 f0\n\tc\n");
+    load("f.makeflow", "f1: f0\n\ta\nf2: f1\n\tb\nf3: f2 f0\n\tc\n");
     uint8_t *fresh, undone[] = {0, 1, 0};
     assert_says(bats_workflow_fresh(&w, NULL, &fresh, &err), BATS_EINPUT,
                 "f.makeflow:1: the rule on line 1 reads "
@@ -252,50 +241,47 @@ TEST(what_is_newer_than_its_sources_need_not_run)
                 "makes it");
     assert_null(strstr(err.text, "missing"));
     touch("f0", 1000);
-    assert_int_equal(fresh_tasks(&w), 0);
+    assert_int_equal(fresh_tasks(), 0);
     touch("f1", 1000); /* as old is new enough */
     touch("f2", 1002);
-    assert_int_equal(fresh_tasks(&w), 3);
+    assert_int_equal(fresh_tasks(), 3);
     touch("f3", 1003);
-    assert_int_equal(fresh_tasks(&w), 7);
+    assert_int_equal(fresh_tasks(), 7);
     assert_ok(bats_workflow_fresh(&w, undone, &fresh, &err));
     assert_memory_equal(fresh, "\1\0\0", 3); /* f2 is made again, so f3 is */
     free(fresh);
     touch("f1", 1005);
-    assert_int_equal(fresh_tasks(&w), 1); /* f2 is made again, and so f3 */
+    assert_int_equal(fresh_tasks(), 1); /* f2 is made again, and so f3 */
     touch("f0", 1006);
-    assert_int_equal(fresh_tasks(&w), 0);
+    assert_int_equal(fresh_tasks(), 0);
     touch("f0", 1000);
     unlink("f2");
-    assert_int_equal(fresh_tasks(&w), 1);
-    bats_workflow_release(&w);
+    assert_int_equal(fresh_tasks(), 1);
 }
 
 TEST(all_missing_sources_are_named)
 {
-    struct bats_workflow w = load("f.makeflow", "f1: g0 g1 f1.in\n\ta\n"
-                                                "f2: f1 g1 g2\n\tb\n");
+    load("f.makeflow", "f1: g0 g1 f1.in\n\ta\n"
+                       "f2: f1 g1 g2\n\tb\n");
     uint8_t *fresh;
     touch("f1.in", 1000);
     assert_says(bats_workflow_fresh(&w, NULL, &fresh, &err), BATS_EINPUT,
                 "'g0', which does not exist, and nothing "
                 "makes it; also missing: 'g1', 'g2'");
-    bats_workflow_release(&w);
     char text[2000] = "f:";
     for (int i = 100; i < 200; i++)
         bats_append(text, sizeof text, " missing.%d", i);
     strcat(text, "\n\ta\n");
-    w = load("f.makeflow", text);
+    load("f.makeflow", text);
     assert_says(bats_workflow_fresh(&w, NULL, &fresh, &err), BATS_EINPUT,
                 "'missing.111'; 88 more are missing");
-    bats_workflow_release(&w);
 }
 
 /* Runs the command of the first task and looks for its files; returns its exit
  * status. */
 static int run_as(const char *name, const char *workflow)
 {
-    struct bats_workflow w = load(name, workflow);
+    load(name, workflow);
     int status = system(bats_workflow_rule(&w, 0));
     assert_true(WIFEXITED(status));
     struct bats_text made = {0};
@@ -305,7 +291,6 @@ static int run_as(const char *name, const char *workflow)
     status = bats_runner_made(made.bytes, made.n, WEXITSTATUS(status), said);
     close(said);
     bats_text_release(&made);
-    bats_workflow_release(&w);
     return status;
 }
 
@@ -347,23 +332,21 @@ TEST(rule_that_makes_too_little_fails_and_leaves_nothing)
 
 TEST(wfformat_has_runtimes_commands_and_parents)
 {
-    struct bats_workflow w = expect(
-        "a.json",
-        "{\"schemaVersion\": \"1.5\", \"workflow\": {\"specification\": "
-        "{\"tasks\": ["
-        "{\"name\": \"add_ID07\", \"id\": \"t2\", \"parents\": [\"t1\"], "
-        "\"children\": [], \"inputFiles\": [\"f\"], \"outputFiles\": []},"
-        "{\"name\": \"cut\", \"id\": \"t1\", \"parents\": [], "
-        "\"children\": [\"t2\"], \"outputFiles\": [\"f\"]}]},"
-        "\"execution\": {\"tasks\": ["
-        "{\"id\": \"t1\", \"runtimeInSeconds\": 1.25, \"command\": "
-        "{\"program\": \"/bin/cut\", \"arguments\": [\"/bin/cut\", \"-f1 "
-        "f\"]}},"
-        "{\"id\": \"t2\", \"runtimeInSeconds\": 3}]}}}",
-        "0 add: - after 1\n0 cut: /bin/cut -f1 f\n");
+    reads("a.json",
+          "{\"schemaVersion\": \"1.5\", \"workflow\": {\"specification\": "
+          "{\"tasks\": ["
+          "{\"name\": \"add_ID07\", \"id\": \"t2\", \"parents\": [\"t1\"], "
+          "\"children\": [], \"inputFiles\": [\"f\"], \"outputFiles\": []},"
+          "{\"name\": \"cut\", \"id\": \"t1\", \"parents\": [], "
+          "\"children\": [\"t2\"], \"outputFiles\": [\"f\"]}]},"
+          "\"execution\": {\"tasks\": ["
+          "{\"id\": \"t1\", \"runtimeInSeconds\": 1.25, \"command\": "
+          "{\"program\": \"/bin/cut\", \"arguments\": [\"/bin/cut\", \"-f1 "
+          "f\"]}},"
+          "{\"id\": \"t2\", \"runtimeInSeconds\": 3}]}}}",
+          "0 add: - after 1\n0 cut: /bin/cut -f1 f\n");
     assert_int_equal(w.tasks[1].runtime, 1250000);
     assert_int_equal(w.tasks[0].runtime, 3000000);
-    bats_workflow_release(&w);
 }
 
 /* A Makeflow with variables for its rules, as `export` writes it. */

@@ -37,4 +37,15 @@ static inline void write_text(const char *name, const char *text)
     write_bytes(name, text, strlen(text));
 }
 
+/* The last call has refused this file, and what it says behind its path begins
+ * so. */
+static inline void assert_behind(const char *path, const char *expected)
+{
+    size_t n = strlen(path);
+    assert_int_equal(err.code, BATS_EINPUT);
+    if (strncmp(err.text, path, n) != 0 ||
+        strncmp(err.text + n, expected, strlen(expected)) != 0)
+        fail_msg("'%s' is not '%s%s'", err.text, path, expected);
+}
+
 #endif
