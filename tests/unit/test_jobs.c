@@ -229,20 +229,27 @@ static const struct row {
     {"where it is not half of them are", 8, MACHINES, 30,
      LEASES(5, .jobs = MACHINES), .dear = 4, .speed = 1,
      .ends = {.windows1 = 4}},
-    /* The second cluster's job has done its two tasks, for 1.5 each. A copy there
-     * would take the money for which the other job ends its task, for 2. */
+    /* The second cluster's job has done its two tasks, for 1.5 each. A copy
+     * there would take the money for which the other job ends its task. */
     {"where money is short no copy is run", 3, MACHINES, 5.3,
      LEASES(5, .jobs = 2), .first = 2 * TASK, .dear = 9, .speed = 2,
      .tail = BATS_TAIL_SOONEST, .ends = {5, .replicas = NONE}},
     {"nor where the least cost counts", 3, MACHINES,
      .billing = LEASES(5, .jobs = 2), .first = 2 * TASK, .dear = 9, .speed = 2,
-     .tail = BATS_TAIL_SOONEST, .deadline = NONE, .ends = {5, .replicas = NONE}},
+     .tail = BATS_TAIL_SOONEST, .deadline = NONE,
+     .ends = {5, .replicas = NONE}},
     /* 80 tasks of 1 in the first cluster, at 3 per hour. Those of the second
      * one take half the time, at 9 per hour: 1.5 each. It does two tasks until
      * the first one ends in the other. */
     {"the least cost is that of the cheapest cluster", 80, MACHINES,
      .billing = LEASES(5, .jobs = MACHINES), .dear = 9, .speed = 2,
      .deadline = NONE, .ends = {81, .done = 80}},
+    /* They cost a third less in the second cluster. When a task of the first
+     * one has ended, its jobs leave, but for those that have begun another. */
+    {"jobs leave a dear cluster after its first result", 40, MACHINES,
+     .billing = LEASES(5, .jobs = MACHINES), .dear = 8, .speed = 4,
+     .deadline = NONE,
+     .ends = {.done = 40, .last = 50 * BATS_MINUTE, .below = 31}},
     /* All in the first cluster take 10 tasks, all in the second 5. */
     {"a deadline is met with the dear cluster if it must be", 80, MACHINES,
      .billing = LEASES(5, .jobs = MACHINES), .dear = 9, .speed = 2,

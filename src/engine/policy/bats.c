@@ -338,24 +338,33 @@ static bool refill(void *self, const struct state *s,
     return !is_ready(s);
 }
 
-/* Plans again when results have doubled (a FEW: when they are four times as
- * many), and before a window ends, since a machine that is not kept then
+/* Results have doubled (a FEW: they are four times as many). Jobs can go
+ * elsewhere from the first result of a cluster on. */
+static bool is_due(struct work *w, const struct state *s,
+                   const struct occasion *why)
+{
+    uint32_t n = problem_results(s);
+    bool moves = width_matters(s);
+    if (!is_ready(s) ||
+        (n < w->next_results &&
+         !(moves && s->clusters[s->machines[why->machine].cluster].done == 1)))
+        return false;
+    w->next_results = 1 < n && n < FEW && !moves ? 4 * n : 2 * n;
+    return true;
+}
+
+/* Plans again before a window ends, too, since a machine that is not kept then
  * starts no long task. */
 static bool wants(void *self, const struct state *s,
                   const struct occasion *why)
 {
     struct work *w = self;
-    uint32_t n;
     if (s->run.phase != PHASE_NONE)
         return false;
     switch (why->type) {
     case OCCASION_RESULT:
         problem_note(&w->problem, s, why);
-        n = problem_results(s);
-        if (n < w->next_results || !is_ready(s))
-            return false;
-        w->next_results = 1 < n && n < FEW ? 4 * n : 2 * n;
-        return true;
+        return is_due(w, s, why);
     case OCCASION_WINDOW:
         return w->is_new && w->made_at == s->now;
     case OCCASION_TICK:

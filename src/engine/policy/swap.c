@@ -5,11 +5,11 @@
  * Unknown clusters share the jobs evenly; if money is short, the cheapest gets
  * all but one of each other cluster, or all. A cluster is better than another
  * if its tasks take at least a tenth less time and cost no more. Then the worse
- * one's jobs get no new tasks, and jobs are requested in the better one: no
- * more at a time than it has already, not while some are queued, and only if
- * the rest of the bag lasts twice as long as jobs wait there. If the money
- * does not cover the bag that way, as many jobs as necessary move from the
- * most expensive cluster to the cheapest. New jobs go to the fastest
+ * one's jobs get no new tasks, and jobs are requested in the better one: at
+ * most twice as many at a time as it has already, not while some are queued,
+ * and only if the rest of the bag lasts twice as long as jobs wait there. If
+ * the money does not cover the bag that way, as many jobs as necessary move
+ * from the most expensive cluster to the cheapest. New jobs go to the fastest
  * affordable cluster.
  *
  * Where the least cost is wanted, a cluster is better if its tasks cost less,
@@ -142,7 +142,7 @@ static uint32_t room_of(const struct swap *w, size_t i)
 static void move(struct swap *w, size_t from, size_t to)
 {
     const struct cluster *c = &w->s->clusters[to];
-    uint32_t n = room_of(w, to), most = c->n_active > 0 ? c->n_active : 1;
+    uint32_t n = room_of(w, to), most = c->n_active > 0 ? 2 * c->n_active : 1;
     n = n < most ? n : most;
     n = n < w->plan->target[from] ? n : w->plan->target[from];
     if (c->n_asked > 0)
@@ -162,8 +162,6 @@ static void leave_worse(struct swap *w)
 {
     for (size_t i = 0; i < w->s->n_clusters; i++) {
         size_t best = i;
-        if (is_guess(w, i))
-            continue;
         for (size_t k = 0; k < w->s->n_clusters; k++)
             if (is_better(w, k, i) && room_of(w, k) > 0 &&
                 (best == i ||
