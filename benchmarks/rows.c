@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     }
     must(bats_record_create(argv[1], &record, &err));
     for (uint32_t task = 0; task < tasks; task++)
-        must(bats_record_task(record, task, task + 1, "@sleep 0", &err));
+        must(bats_record_task(record, task, task + 1, "@sleep 0", NULL, &err));
     must(bats_record_match(record, &err));
     must(bats_record_begin(record, &session, &err));
     bats_rows(record, tasks, group);

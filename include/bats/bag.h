@@ -27,7 +27,6 @@
 #define BATS_BAG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "bats/error.h"

@@ -96,10 +96,6 @@ bool bats_billing_is_timed(const struct bats_billing *billing);
 bats_money bats_billing_held(const struct bats_billing *billing,
                              bats_time now);
 
-/* The longest time that `money` >= 0 pays for at this rate; at most
- * BATS_LONGEST. */
-bats_time bats_billing_time(bats_money rate, bats_money money);
-
 /* The same at a charge per window. */
 bats_money bats_billing_use(bats_money charge, bats_time window,
                             bats_time time);

@@ -6,8 +6,6 @@
 #ifndef BATS_CHOICE_H
 #define BATS_CHOICE_H
 
-#include <stdint.h>
-
 #include "bats/error.h"
 #include "bats/units.h"
 

@@ -14,7 +14,6 @@
 #define BATS_FACTORS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define BATS_FACTORS 4 /* at most this many numbers */

@@ -8,7 +8,8 @@
  *
  *   time   end as soon as the budget allows; the deadline only says whether
  *          that is soon enough
- *   cost   end by the deadline for as little money as possible
+ *   cost   end by the deadline, if there is one, for as little money as
+ *          possible
  */
 #ifndef BATS_GOAL_H
 #define BATS_GOAL_H
@@ -21,7 +22,7 @@ enum bats_minimize { BATS_MINIMIZE_TIME, BATS_MINIMIZE_COST };
 
 struct bats_goal {
     bats_time deadline; /* virtual time from the start of the run; 0: none */
-    enum bats_minimize minimize; /* COST needs a deadline */
+    enum bats_minimize minimize; /* COST needs a deadline, or leases */
     double confidence; /* probability of meeting the deadline, 0.5 to < 1; 0:
                           0.9 */
 };

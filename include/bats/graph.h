@@ -18,7 +18,6 @@
 #ifndef BATS_GRAPH_H
 #define BATS_GRAPH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "bats/error.h"

@@ -8,7 +8,6 @@
 #ifndef BATS_NEED_H
 #define BATS_NEED_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "bats/units.h"

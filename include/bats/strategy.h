@@ -54,6 +54,16 @@
 #define BATS_STRATEGY_SHORT                                                   \
     3 /* after this many given-up instances the time limit is too short */
 
+/* A task given up for the third time may simply be long: from then on each
+ * execution gets twice the time. */
+static inline bats_time bats_strategy_longer(bats_time limit, uint8_t given_up)
+{
+    for (; given_up >= BATS_STRATEGY_SHORT && limit < BATS_LONGEST / 2;
+         given_up--)
+        limit *= 2;
+    return limit;
+}
+
 /* A time: a multiple of T_ur plus a fixed time. */
 struct bats_span {
     double of_tur;

@@ -26,7 +26,6 @@
 #ifndef BATS_TARIFF_H
 #define BATS_TARIFF_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "bats/units.h"

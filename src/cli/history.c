@@ -169,7 +169,7 @@ static int name_rule(const struct bats_bagfile *bag,
     bats_text_add(&all, command);
     int rc = bats_text_check(&all, err);
     if (rc == 0)
-        rc = bats_record_rule(record, task, bats_bagfile_line(bag, task),
+        rc = bats_record_task(record, task, bats_bagfile_line(bag, task),
                               command, all.bytes, err);
     bats_text_release(&all);
     return rc;
@@ -190,7 +190,7 @@ static int name_tasks(const struct bats_bagfile *bag,
             rc = name_rule(bag, record, task, command.bytes, err);
         else
             rc = bats_record_task(record, task, bats_bagfile_line(bag, task),
-                                  command.bytes, err);
+                                  command.bytes, NULL, err);
     }
     bats_text_release(&command);
     return rc;

@@ -212,12 +212,6 @@ static void init_welcome(struct bats_welcome *welcome,
     welcome->machines = p->machines;
 }
 
-static void release_welcome(struct bats_welcome *welcome)
-{
-    free(welcome->taken);
-    free(welcome->platform.machines);
-}
-
 /* ---- the bag ---- */
 
 struct bats_bagfile *bats_request_sweep(const struct bats_settings *set)
@@ -528,7 +522,8 @@ void bats_request_init(struct bats_request *r, enum bats_verb verb,
 
 void bats_request_release(struct bats_request *r)
 {
-    release_welcome(&r->welcome);
+    free(r->welcome.taken);
+    free(r->welcome.platform.machines);
     release_open_bag(&r->open);
     bats_profile_release(&r->profile);
     bats_clusters_file_destroy(r->clusters);

@@ -113,11 +113,6 @@ static struct proposal if_paid(const struct state *s, uint32_t slot,
                : nothing(BATS_IDLE_WORKFLOW);
 }
 
-static struct proposal migration(struct state *s, uint32_t slot)
-{
-    return if_paid(s, slot, s->tail->migrate(s->own.tail, s, slot));
-}
-
 static struct proposal copy(struct state *s, uint32_t slot)
 {
     return if_paid(s, slot, s->tail->replica(s->own.tail, s, slot));
@@ -237,8 +232,10 @@ static bool take_running(struct state *s, uint32_t slot)
 {
     return (s->run.phase == PHASE_SAMPLING &&
             take(s, slot, point(s, slot), PROPOSAL_POINT) == BATS_IDLE_NOT) ||
-           (s->tail->migrate && take(s, slot, migration(s, slot),
-                                     PROPOSAL_TAKE_OVER) == BATS_IDLE_NOT);
+           (s->tail->migrate &&
+            take(s, slot,
+                 if_paid(s, slot, s->tail->migrate(s->own.tail, s, slot)),
+                 PROPOSAL_TAKE_OVER) == BATS_IDLE_NOT);
 }
 
 static enum bats_idle take_task(struct state *s, uint32_t slot)

@@ -10,12 +10,6 @@ static struct bats_lease_terms terms_of(const struct bats_sched_options *o)
     return lease_kind_of(o->billing.model)->terms;
 }
 
-/* Machines are not charged by the window. */
-static bool is_by_time(struct bats_lease_terms terms)
-{
-    return terms.idle_is_free || terms.returns;
-}
-
 struct bounds {
     const char *name;
     size_t at, size;
@@ -199,7 +193,7 @@ static int check_together(const struct bats_sched_options *o,
         {(o->billing.longest == 0 || o->billing.longest >= o->window) &&
              o->billing.before >= -o->earlier.charged,
          "a billing option is out of range"},
-        {!is_by_time(terms) || !o->sampling.on,
+        {!(terms.idle_is_free || terms.returns) || !o->sampling.on,
          "a sampling phase needs machines that are charged by whole windows"},
         {terms.lasts || terms.later || o->earlier.charged <= o->budget,
          "earlier sessions were charged more than the budget"},

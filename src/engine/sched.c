@@ -67,12 +67,6 @@ static struct next next_due(const struct state *s)
     return next;
 }
 
-static void time_out(struct state *s, uint32_t slot)
-{
-    bats_heap_remove(&s->limits, slot);
-    execution_cancel(s, slot, s->slots[slot].head, true);
-}
-
 /* Skips tasks that their workflows cannot pay before any machine is bought. */
 static void start(struct state *s)
 {
@@ -129,7 +123,8 @@ static int fall_due(struct state *s, enum due what, uint32_t id,
         s->money.is_late = true;
         break;
     case DUE_LIMIT:
-        time_out(s, id);
+        bats_heap_remove(&s->limits, id);
+        execution_cancel(s, id, s->slots[id].head, true);
         break;
     case DUE_RETRY:
         task_try_again(s, id);

@@ -1,5 +1,6 @@
 #include "history/moments.h"
 
+#include <gsl/gsl_sort_float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,12 +105,6 @@ int bats_gather_point(struct bats_gather *gather, uint32_t kind,
     return 0;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const float *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* With linear interpolation. */
 static double quantile(const struct bats_gather_cell *c, double p)
 {
@@ -126,7 +121,7 @@ struct bats_moments bats_gather_moments(struct bats_gather *gather, size_t i)
     struct bats_moments m = c->moments;
     if (c->n_sample == 0)
         return m;
-    qsort(c->sample, c->n_sample, sizeof *c->sample, ascending);
+    gsl_sort_float(c->sample, 1, c->n_sample);
     m.p10 = quantile(c, 0.1);
     m.p50 = quantile(c, 0.5);
     m.p90 = quantile(c, 0.9);

@@ -80,12 +80,6 @@ static int parse_range(struct bats_tariff *t, char *text, char *dots,
     return rc;
 }
 
-static int complain_of_steps(struct bats_error *err)
-{
-    return bats_refuse(err, "expected AMOUNT, AMOUNT/h, AMOUNT..AMOUNT or "
-                            "AMOUNT for TIME, AMOUNT after");
-}
-
 /* Parses an item of "1/h for 2h, 0.25/h after". */
 static int parse_step(struct bats_tariff *t, char *item, bats_time *from,
                       bool is_last, bool *by_hour, struct bats_error *err)
@@ -97,7 +91,8 @@ static int parse_step(struct bats_tariff *t, char *item, bats_time *from,
     bats_time duration = 0;
     if (!amount || !word || strcmp(word, is_last ? "after" : "for") != 0 ||
         (time == NULL) != is_last || strtok_r(NULL, BLANKS, &rest))
-        return complain_of_steps(err);
+        return bats_refuse(err, "expected AMOUNT, AMOUNT/h, AMOUNT..AMOUNT or "
+                                "AMOUNT for TIME, AMOUNT after");
     if (t->n_steps == BATS_TARIFF_STEPS)
         return bats_refuse(err, "more than %d prices", BATS_TARIFF_STEPS);
     struct bats_tariff_step *step = &t->step[t->n_steps];

@@ -1,6 +1,7 @@
 #include "input/platform.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,4 +290,14 @@ bats_money bats_platform_idle_charge(const struct bats_clusters_file *file,
                                               : section->model.cluster.charge;
     }
     return 0;
+}
+
+bats_money bats_platform_hourly(const struct bats_platform *p, bats_money idle)
+{
+    double price = (double)idle;
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        price += (double)p->clusters[p->machines[i].cluster].charge;
+    price *= (double)BATS_HOUR / (double)p->window;
+    return price < (double)BATS_LONGEST ? (bats_money)llround(price)
+                                        : BATS_LONGEST;
 }

@@ -8,7 +8,6 @@
 #ifndef BATS_PLATFORM_H
 #define BATS_PLATFORM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -109,5 +108,10 @@ bats_money bats_platform_idle_charge(const struct bats_clusters_file *file,
                                      const struct bats_worker_rank *workers,
                                      size_t n_workers,
                                      const struct bats_worker_rank *idle);
+
+/* The charge per hour of all machines, and of what has the charge `idle` per
+ * window. */
+bats_money bats_platform_hourly(const struct bats_platform *platform,
+                                bats_money idle);
 
 #endif

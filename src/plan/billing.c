@@ -65,11 +65,6 @@ bats_money bats_billing_held(const struct bats_billing *billing, bats_time now)
                              now > billing->least ? now : billing->least);
 }
 
-bats_time bats_billing_time(bats_money rate, bats_money money)
-{
-    return bats_billing_lasts(rate, BATS_HOUR, money);
-}
-
 /* ---- by age ---- */
 
 /* Charge of a step, or of a block by its length. */

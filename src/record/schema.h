@@ -7,8 +7,6 @@
 #ifndef BATS_RECORD_SCHEMA_H
 #define BATS_RECORD_SCHEMA_H
 
-#include <stddef.h>
-
 #include "record/db.h"
 
 #define BATS_SCHEMA_APPLICATION 0x42615453 /* "BaTS", PRAGMA application_id */

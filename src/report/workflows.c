@@ -29,17 +29,6 @@ struct bats_purse_status *bats_workflows_take(const struct bats_sched *sched,
     return list;
 }
 
-uint32_t bats_workflows_tasks(const struct bats_purse_status *w)
-{
-    return w->done + w->failed + w->skipped + w->left;
-}
-
-bats_money bats_workflows_left(const struct bats_purse_status *w)
-{
-    return w->budget == BATS_UNLIMITED ? BATS_UNLIMITED
-                                       : w->budget - w->charged;
-}
-
 /* Time of its end, or BATS_NEVER if tasks are open or skipped. */
 static bats_time end_of(const struct bats_purse_status *w)
 {
@@ -88,19 +77,22 @@ json_t *bats_workflows_json(const struct bats_purse_status *list, size_t n)
     int bad = all == NULL;
     for (size_t i = 0; i < n; i++) {
         const struct bats_purse_status *w = &list[i];
+        bats_money left = w->budget == BATS_UNLIMITED ? BATS_UNLIMITED
+                                                      : w->budget - w->charged;
         bad |= json_array_append_new(
             all,
             json_pack(
                 "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o,"
                 " s:o, s:o, s:o, s:b}",
                 "name", bats_json_text(w->name), "tasks",
-                (json_int_t)bats_workflows_tasks(w), "tasks_done",
+                (json_int_t)w->done + w->failed + w->skipped + w->left,
+                "tasks_done",
                 (json_int_t)w->done, "tasks_failed", (json_int_t)w->failed,
                 "tasks_skipped", (json_int_t)w->skipped, "tasks_unpaid",
                 (json_int_t)w->unpaid, "tasks_left", (json_int_t)w->left,
                 "budget", bats_json_money(w->budget), "charged",
                 bats_json_money(w->charged), "held", bats_json_money(w->held),
-                "left", bats_json_money(bats_workflows_left(w)), "end_s",
+                "left", bats_json_money(left), "end_s",
                 bats_json_seconds(end_of(w) < BATS_NEVER, (double)end_of(w)),
                 "deadline_s",
                 bats_json_seconds(w->deadline > 0, (double)w->deadline),

@@ -11,9 +11,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "record/read/view.h"
+#include "bats/purse.h"
 #include "report/table.h"
-#include "report/words.h"
 
 struct bats_purse_status;
 struct bats_sched;
@@ -21,11 +20,6 @@ struct bats_sched;
 /* NULL: no workflows, or out of memory. */
 struct bats_purse_status *bats_workflows_take(const struct bats_sched *sched,
                                               uint32_t *n);
-
-/* Number of the workflow's tasks; the rest of its budget, or
- * BATS_UNLIMITED. */
-uint32_t bats_workflows_tasks(const struct bats_purse_status *workflow);
-bats_money bats_workflows_left(const struct bats_purse_status *workflow);
 
 /* The workflow cannot meet its deadline even without further waiting. */
 bool bats_workflows_is_late(const struct bats_purse_status *workflow);

@@ -46,7 +46,6 @@
 #define BATS_JOINING_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "bats/error.h"

@@ -1,7 +1,6 @@
 /* open_tasks: tasks that wait for others, those that are withdrawn, and their
  * kinds. */
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bats/rules.h"

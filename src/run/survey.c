@@ -144,16 +144,6 @@ static int ask_account(const struct bats_run_options *o, struct bats_survey *s,
     return rc;
 }
 
-/* Charge per hour of all machines and of rank 0. */
-static double rate_of_all(const struct bats_survey *s)
-{
-    const struct bats_platform *p = &s->platform;
-    double price = (double)s->idle_charge;
-    for (uint32_t i = 0; i < p->n_machines; i++)
-        price += (double)p->clusters[p->machines[i].cluster].charge;
-    return price * (double)BATS_HOUR / (double)p->window;
-}
-
 static bats_money as_money(double amount)
 {
     return amount < (double)BATS_LONGEST ? (bats_money)llround(amount)
@@ -241,7 +231,8 @@ static int find_billing(const struct bats_run_options *o,
     bool is_told = system != NULL && job->rate > 0 &&
                    strcmp(s->platform.currency, system->currency) == 0;
     s->billing.rate =
-        as_money(is_told ? job->rate * (double)BATS_UNIT : rate_of_all(s));
+        is_told ? as_money(job->rate * (double)BATS_UNIT)
+                : bats_platform_hourly(&s->platform, s->idle_charge);
     s->billing.least = least_left(s, o);
     s->billing.leaving = bats_virtual_time(o, o->grace_ms * 1000 + MARGIN_US);
     if (system != NULL && o->record != NULL && o->resume != BATS_RECORD_NOT) {

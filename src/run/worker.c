@@ -69,14 +69,6 @@ static void kept_drop(struct kept *kept, size_t n)
                 kept->n * sizeof *kept->results);
 }
 
-static void kept_release(struct kept *kept)
-{
-    kept_drop(kept, SIZE_MAX);
-    free(kept->results);
-    free(kept->run);
-    *kept = (struct kept){0};
-}
-
 /* False if some lines of the task were sent, or the last master has stopped
  * it. */
 static bool is_whole(const struct bats_executor *executor,
@@ -565,7 +557,9 @@ static int end(struct worker *w, int rc, struct bats_error *err)
     if (rc >= 0)
         rc = say_goodbye(w, err);
     bats_text_release(&w->results);
-    kept_release(&w->kept);
+    kept_drop(&w->kept, SIZE_MAX);
+    free(w->kept.results);
+    free(w->kept.run);
     if (rc >= 0 && w->is_cut)
         rc = bats_error_set(err, BATS_ESYS, "the gateway has lost the master");
     return rc;

@@ -23,7 +23,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bats/cluster.h"
 #include "bats/error.h"
 #include "bats/units.h"
 

@@ -333,22 +333,11 @@ static void read_off(const struct bats_world *w, const struct bats_sched *s,
     }
 }
 
-/* Hourly charge of all machines together. */
-static bats_money hourly(const struct bats_platform *p)
-{
-    double price = 0;
-    for (uint32_t i = 0; i < p->n_machines; i++)
-        price += (double)p->clusters[p->machines[i].cluster].charge;
-    price *= (double)BATS_HOUR / (double)p->window;
-    return price < (double)BATS_LONGEST ? (bats_money)llround(price)
-                                        : BATS_LONGEST;
-}
-
 static struct bats_billing billing_of(const struct bats_scenario *s)
 {
     struct bats_billing billing = {.model = s->engine.billing.model};
     if (billing.model == BATS_BILLING_ALLOCATION) {
-        billing.rate = hourly(&s->platform);
+        billing.rate = bats_platform_hourly(&s->platform, 0);
         billing.leaving = s->engine.preempt_lead;
     }
     if (billing.model != BATS_BILLING_JOB)

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bats/error.h"
 #include "util/node.h"
 
 void bats_hardware_look(struct bats_hardware *hardware);

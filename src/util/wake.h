@@ -15,7 +15,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #define BATS_WAKE_SIGNAL SIGURG
 

@@ -106,7 +106,7 @@ static int write_session(struct bats_record *r)
     struct bats_sched *sched;
 
     for (uint32_t i = 0; rc == 0 && i < TASKS; i++)
-        rc = bats_record_task(r, i, i, "true", &err);
+        rc = bats_record_task(r, i, i, "true", NULL, &err);
     if (rc == 0)
         rc = bats_record_match(r, &err);
     if (rc < 0 || bats_record_begin(r, &session, &err) < 0)

@@ -149,7 +149,7 @@ static bool open_bag(struct world *w, const struct bats_sched_options *o,
     int rc = bats_record_open(PATH, &w->record, &err);
     for (uint32_t i = 0; rc == 0 && i < N_TASKS; i++) {
         snprintf(command, sizeof command, "task %u", i);
-        rc = bats_record_task(w->record, i, i + 1, command, &err);
+        rc = bats_record_task(w->record, i, i + 1, command, NULL, &err);
     }
     if (rc == 0)
         rc = bats_record_match(w->record, &err);

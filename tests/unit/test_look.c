@@ -180,7 +180,7 @@ static void make_odd_record(void)
     struct bats_record *r;
     assert_ok(bats_record_open(PATH, &r, &err));
     for (uint32_t i = 0; i < N; i++)
-        assert_ok(bats_record_task(r, i, i + 1, commands[i], &err));
+        assert_ok(bats_record_task(r, i, i + 1, commands[i], NULL, &err));
     assert_ok(bats_record_match(r, &err));
     begin(r, BATS_UNLIMITED);
     for (a.task = 0; a.task < N; a.task++) {

@@ -68,7 +68,7 @@ TEST_IN_DIRECTORY(fnv_1a_has_its_published_value)
 {
     struct bats_record *r;
     assert_ok(bats_record_create(PATH, &r, &err));
-    assert_ok(bats_record_task(r, 0, 1, "foobar", &err));
+    assert_ok(bats_record_task(r, 0, 1, "foobar", NULL, &err));
     begin(r, BATS_UNLIMITED);
     close_record(r);
     /* From the authors' test vectors: 0x85944171f73967e8. */
@@ -354,7 +354,7 @@ TEST_IN_DIRECTORY(ends_of_copies_are_told_apart)
 TEST_IN_DIRECTORY(tasks_come_in_order)
 {
     struct bats_record *r = open_with_tasks(2);
-    assert_int_equal(bats_record_task(r, 3, 4, "x", &err), BATS_ESTATE);
+    assert_int_equal(bats_record_task(r, 3, 4, "x", NULL, &err), BATS_ESTATE);
     bats_record_abandon(r);
 }
 

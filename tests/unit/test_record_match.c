@@ -8,7 +8,7 @@ static struct bats_record *open_with(const char *const *commands, uint32_t n)
 
     assert_ok(bats_record_open(PATH, &r, &err));
     for (uint32_t i = 0; i < n; i++)
-        assert_ok(bats_record_task(r, i, i + 1, commands[i], &err));
+        assert_ok(bats_record_task(r, i, i + 1, commands[i], NULL, &err));
     assert_ok(bats_record_match(r, &err));
     return r;
 }
@@ -111,7 +111,7 @@ static struct bats_record *open_rules(const char *first, const char *second)
     const char *sent[] = {first, second};
     assert_ok(bats_record_open(PATH, &r, &err));
     for (uint32_t i = 0; i < 2; i++)
-        assert_ok(bats_record_rule(r, i, i + 1, "make", sent[i], &err));
+        assert_ok(bats_record_task(r, i, i + 1, "make", sent[i], &err));
     assert_ok(bats_record_match(r, &err));
     return r;
 }

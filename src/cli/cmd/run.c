@@ -14,7 +14,6 @@
 #include "cli/alloc/alloc.h"
 #include "cli/cli.h"
 #include "cli/dry_run.h"
-#include "cli/frontier.h"
 #include "cli/history.h"
 #include "cli/look.h"
 #include "cli/request.h"
@@ -212,9 +211,7 @@ static int show_only(struct opened *o)
 
 /* ---- a run ---- */
 
-/* Opens everything that will be written, so that mistakes show before money is
- * spent. */
-/* Whatever measures energy, and in the record for those who read it. */
+/* For whatever measures energy, and in the record for those who read it. */
 static void read_grams(struct bats_request *request)
 {
     const char *grams = getenv("BATS_GRAMS_PER_KWH");
@@ -229,6 +226,8 @@ static void read_grams(struct bats_request *request)
         bats_must(bats_no_memory(&bats_why));
 }
 
+/* Opens everything that will be written, so that mistakes show before money is
+ * spent. */
 static void prepare(struct opened *o)
 {
     const struct bats_settings *set = o->set;

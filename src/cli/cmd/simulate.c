@@ -1,5 +1,6 @@
 /* simulate: the verb simulate. Predicts cost and end of a bag for many seeds,
  * without running anything. */
+#include <gsl/gsl_sort.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -178,18 +179,12 @@ static void print_csv(FILE *out, const struct simulation *sim)
 
 /* ---- a page ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Percentiles 0 to 100 of n values in `of` runs; null if too few runs have a
  * value. Sorts the values. */
 static json_t *quantiles(double *values, size_t n, size_t of)
 {
     json_t *list = json_array();
-    qsort(values, n, sizeof *values, by_value);
+    gsl_sort(values, 1, n);
     for (size_t i = 0; i < QUANTILES; i++) {
         size_t k = of > 1 ? (i * (of - 1) + 50) / 100 : 0;
         json_array_append_new(list,

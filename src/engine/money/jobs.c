@@ -17,7 +17,8 @@ bats_money job_price(const struct state *s, size_t cluster, bats_time length)
                             length + s->money.ledger.billing.overrun);
 }
 
-bats_money job_held(const struct state *s, uint32_t id)
+/* Money held for the machine's job, or 0. */
+static bats_money job_held(const struct state *s, uint32_t id)
 {
     const struct machine_rest *r = &s->rest[id];
     return r->asked ? job_price(s, s->machines[id].cluster,

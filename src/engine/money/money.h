@@ -28,10 +28,7 @@ bats_time job_ahead(const struct state *s, bats_time length);
 /* The money that a job of one window holds until it begins. */
 bats_money job_first(const struct state *s, size_t cluster);
 
-/* Money held for the machine's job, or 0. */
-bats_money job_held(const struct state *s, uint32_t machine);
-
-/* The same for all queued jobs. */
+/* The money held for all queued jobs. */
 bats_money jobs_waiting(const struct state *s);
 
 /* Estimated queue wait of a job of the cluster: the mean of exponential waits,

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/grow.h"
-
 /* Counting sort by parent; keeps the order of the list. */
 static void sort_edges(struct bats_graph *g, const struct bats_edge *edges,
                        uint64_t n_edges)
@@ -79,12 +77,6 @@ void bats_graph_release(struct bats_graph *graph)
 
 /* ---- an order ---- */
 
-static void count_parents(const struct bats_graph *g, uint32_t *missing)
-{
-    for (uint64_t k = 0; k < bats_graph_edges(g); k++)
-        missing[g->child[k]]++;
-}
-
 /* Every remaining node waits for a remaining one, so following parents leads
  * to a cycle. Writes that cycle to `order`. */
 static uint32_t find_circle(const struct bats_graph *g, uint32_t *missing,
@@ -123,7 +115,8 @@ int64_t bats_graph_sort(const struct bats_graph *g, uint32_t *order,
     *n_circle = 0;
     if (!missing)
         return bats_no_memory(err);
-    count_parents(g, missing);
+    for (uint64_t k = 0; k < bats_graph_edges(g); k++)
+        missing[g->child[k]]++;
     for (uint32_t i = 0; i < g->n_nodes; i++)
         if (missing[i] == 0)
             order[n++] = i;

@@ -63,12 +63,6 @@ static void schedule_turn(struct state *s, uint32_t id)
     bats_heap_set(&s->turns, id, turn > s->now ? turn : s->now);
 }
 
-static void put_to_work(struct state *s, uint32_t id)
-{
-    state_tell(s, BATS_COMMAND_ACQUIRE, id);
-    add_idle(s, id);
-}
-
 bool machine_acquire(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
@@ -80,7 +74,8 @@ bool machine_acquire(struct state *s, uint32_t id)
     }
     hold(s, id, m->paid_end);
     schedule_turn(s, id);
-    put_to_work(s, id);
+    state_tell(s, BATS_COMMAND_ACQUIRE, id);
+    add_idle(s, id);
     return true;
 }
 

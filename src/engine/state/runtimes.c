@@ -194,7 +194,10 @@ static void find_heights(struct state *s)
     s->known.is_ranked = true;
 }
 
-double categories_longest(const struct state *s, uint32_t task, size_t cluster)
+/* Plausible longest runtime there: the category's mean plus two standard
+ * deviations, or twice the mean with hardly any result; 0: unknown. */
+static double longest_there(const struct state *s, uint32_t task,
+                            size_t cluster)
 {
     const struct categories *k = &s->known.categories;
     const struct category_stats *stats = &k->stats[category_of(s, task)];
@@ -334,8 +337,8 @@ bats_time task_allowed(const struct state *s, uint32_t id,
     if (c->spec.unreliable && s->run.has_limits && c->limit < TIME_MAX)
         return c->limit + s->run.preempt_lead;
     if (is_known(s, task)) {
-        double known = categories_longest(s, s->bag.index[task.i],
-                                          s->machines[id].cluster);
+        double known = longest_there(s, s->bag.index[task.i],
+                                     s->machines[id].cluster);
         return (bats_time)(known + 0.5) + s->run.preempt_lead;
     }
     bats_time time = expected(s, id), longest = 0;

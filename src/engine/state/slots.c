@@ -139,15 +139,6 @@ void slots_rescan(struct state *s)
     }
 }
 
-/* A task given up for the third time may simply be long: from then on each
- * execution gets twice the time. */
-static bats_time more_time(bats_time limit, uint8_t given_up)
-{
-    for (; given_up >= BATS_STRATEGY_SHORT && limit < TIME_MAX / 2; given_up--)
-        limit *= 2;
-    return limit;
-}
-
 /* Time limit of a task that timed out before. */
 static bats_time longer(const struct state *s, bats_time limit, uint8_t times)
 {
@@ -165,7 +156,7 @@ static void slot_set_limit(struct state *s, uint32_t slot)
         uint32_t task = s->bag.index[sl->head.i];
         bats_time own =
             s->needs.list ? s->needs.list[category_of(s, task)].limit : 0;
-        limit = more_time(limit, s->tasks[sl->head.i].given_up);
+        limit = bats_strategy_longer(limit, s->tasks[sl->head.i].given_up);
         if (own > 0 && own < limit)
             limit = own;
         limit = longer(s, limit, s->tasks[sl->head.i].times_more);

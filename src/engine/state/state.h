@@ -303,11 +303,6 @@ double categories_weight(const struct state *s, uint32_t task);
  * results were as told. */
 double categories_told_error(const struct state *s);
 
-/* Plausible longest runtime there: the category's mean plus two standard
- * deviations, or twice the mean with hardly any result; 0: unknown. */
-double categories_longest(const struct state *s, uint32_t task,
-                          size_t cluster);
-
 /* Plausible longest (allowed) and mean (typical) time until the task, started
  * on the machine now, has stopped; BATS_NO_POSITION: any task. */
 bats_time task_allowed(const struct state *s, uint32_t machine,

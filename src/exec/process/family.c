@@ -156,11 +156,6 @@ static const char shell_words[] =
     "source suspend test then time times trap type typeset ulimit umask "
     "unalias unset until wait while ";
 
-static bool for_shell(const char *word)
-{
-    return strchr(word, '=') != NULL || bats_text_lists(shell_words, word);
-}
-
 char **bats_command_split(const char *line)
 {
     size_t n = strlen(line);
@@ -185,7 +180,8 @@ char **bats_command_split(const char *line)
          word = strtok_r(NULL, blank, &rest))
         argv[i++] = word;
     argv[i] = NULL;
-    if (for_shell(argv[0])) {
+    if (strchr(argv[0], '=') != NULL ||
+        bats_text_lists(shell_words, argv[0])) {
         free(argv);
         return NULL;
     }

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "record/read/copy.h"
-#include "record/schema.h"
 #include "record/write/record.h"
 #include "util/now.h"
 

@@ -122,12 +122,6 @@ int bats_record_point(struct bats_record *r, uint32_t index,
 }
 
 int bats_record_task(struct bats_record *r, uint32_t index, uint32_t line,
-                     const char *command, struct bats_error *err)
-{
-    return add_task(r, index, line, command, NULL, NULL, err);
-}
-
-int bats_record_rule(struct bats_record *r, uint32_t index, uint32_t line,
                      const char *command, const char *sent,
                      struct bats_error *err)
 {

@@ -205,14 +205,10 @@ enum bats_task_state bats_record_state(enum bats_record_resume resume,
                                        const struct bats_record_past *past);
 
 /* Adds task `index` of the bag (ascending, from 0) with `command`, from `line`
- * of the file. */
+ * of the file. `sent` is NULL, or of a rule of a workflow the command actually
+ * run, which identifies the task beside `command`: with other files, it is
+ * another task. */
 int bats_record_task(struct bats_record *record, uint32_t index, uint32_t line,
-                     const char *command, struct bats_error *err);
-
-/* The same for a rule of a workflow. `sent` is the command actually run, and
- * identifies the task beside `command`: with other files, it is another
- * task. */
-int bats_record_rule(struct bats_record *record, uint32_t index, uint32_t line,
                      const char *command, const char *sent,
                      struct bats_error *err);
 

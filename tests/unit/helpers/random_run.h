@@ -270,7 +270,7 @@ static void open_bag(struct run *r, uint32_t first, uint32_t n)
     assert_ok(bats_record_open(PATH, &r->record, &err));
     for (uint32_t i = 0; i < n; i++) {
         snprintf(command, sizeof command, "%u", first + i);
-        assert_ok(bats_record_task(r->record, i, i + 1, command, &err));
+        assert_ok(bats_record_task(r->record, i, i + 1, command, NULL, &err));
     }
     assert_ok(bats_record_match(r->record, &err));
 }

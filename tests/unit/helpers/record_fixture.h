@@ -62,7 +62,7 @@ static inline struct bats_record *open_with_tasks(uint32_t n)
     assert_ok(bats_record_open(PATH, &r, &err));
     for (uint32_t i = 0; i < n; i++) {
         snprintf(command, sizeof command, "task %u", i);
-        assert_ok(bats_record_task(r, i, i + 1, command, &err));
+        assert_ok(bats_record_task(r, i, i + 1, command, NULL, &err));
     }
     assert_ok(bats_record_match(r, &err));
     return r;

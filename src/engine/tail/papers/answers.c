@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bats/strategy.h"
 #include "util/larger.h"
 
 #define ENOUGH 20 /* answers of the first epoch, for F_s */
@@ -82,12 +81,6 @@ static bool make_lives(struct lives *l, size_t n)
     return l->list && l->weight;
 }
 
-static void release(struct lives *l)
-{
-    free(l->list);
-    free(l->weight);
-}
-
 static double correct(const struct lives *l, bats_time *times, size_t n_times)
 {
     double past = 0, sum = 0;
@@ -142,7 +135,8 @@ static double find_lives(const struct bats_instance *list, size_t n,
         weigh(&l);
         *mean = correct(&l, *times, *n_times);
     }
-    release(&l);
+    free(l.list);
+    free(l.weight);
     return ok && *times ? l.gamma : -1;
 }
 

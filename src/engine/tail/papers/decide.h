@@ -9,8 +9,6 @@
 #define BATS_ENGINE_DECIDE_H
 
 #include "bats/plays.h"
-#include "bats/sched.h"
-#include "bats/status.h"
 
 struct decide_question {
     struct bats_plays_model model; /* with the tail */

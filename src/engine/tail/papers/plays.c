@@ -148,9 +148,7 @@ static struct sent unreliable(struct player *w, uint32_t task, double rank,
                               bats_time now, bats_time d)
 {
     const struct bats_plays_model *m = &w->p->m;
-    for (uint8_t n = w->given_up[task];
-         n >= BATS_STRATEGY_SHORT && d < BATS_LONGEST / 2; n--)
-        d *= 2; /* as in the engine (strategy.h) */
+    d = bats_strategy_longer(d, w->given_up[task]);
     double x = draw(w, task, false);
     double u = !m->redraws      ? rank
                : m->noticed > 0 ? draw(w, task, true)
