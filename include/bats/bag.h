@@ -86,7 +86,7 @@ struct bats_bag {
     uint32_t *ended;         /* stack of nodes whose children must be
                                 updated */
     uint32_t n_released;     /* tasks that were BLOCKED and became ready */
-    uint32_t *released;      /* these, by index, oldest first */
+    uint32_t *released;      /* with a graph: these, by index, oldest first */
     uint32_t *skipped;       /* SKIPPED tasks, by index, oldest first */
     const int64_t *priority; /* by index; NULL: all are equal */
     const uint16_t *group;   /* by index; NULL: all tasks are in group 0 */

@@ -451,8 +451,8 @@ static struct bats_position next(void *self, const struct state *s,
     return BATS_NO_POSITION;
 }
 
-/* In the tail, those of the pool's queue; of the first LOOKED_AT, without
- * BLOCKED ones and those whose machine has to answer first. */
+/* In the tail, those of the pool's queue; of the first LOOKED_AT, without those
+ * whose machine has to answer first. */
 #define LOOKED_AT 64
 
 static uint32_t waiting(void *self, const struct state *s, size_t cluster,
