@@ -88,13 +88,6 @@ static void load_open_bag(const struct bats_settings *set,
                                       .given = open->given};
 }
 
-static void release_open_bag(struct bats_open_bag *open)
-{
-    for (size_t i = 0; i < open->n; i++)
-        free(open->given[i]);
-    free(open->given);
-}
-
 /* ---- run --welcome ---- */
 
 #define MACHINES_MAX 100000
@@ -524,7 +517,9 @@ void bats_request_release(struct bats_request *r)
 {
     free(r->welcome.taken);
     free(r->welcome.platform.machines);
-    release_open_bag(&r->open);
+    for (size_t i = 0; i < r->open.n; i++)
+        free(r->open.given[i]);
+    free(r->open.given);
     bats_profile_release(&r->profile);
     bats_clusters_file_destroy(r->clusters);
     bats_label_destroy(r->tag);

@@ -127,12 +127,6 @@ static struct proposal instance(struct state *s, uint32_t slot)
 
 /* ---- tasks of the bag ---- */
 
-static struct proposal waiting(struct state *s, uint32_t slot)
-{
-    return (struct proposal){purse_waiting(s, s->slots[slot].machine),
-                             BATS_IDLE_WORKFLOW};
-}
-
 /* The first ready task whose workflow can pay for it there. */
 static struct proposal find_paid(const struct state *s, uint32_t machine)
 {
@@ -159,12 +153,6 @@ static struct proposal placed(struct state *s, uint32_t slot)
                : nothing(BATS_IDLE_MONEY);
 }
 
-static struct proposal ordered(struct state *s, uint32_t slot)
-{
-    return (struct proposal){s->order->next(s->own.order, s, slot),
-                             s->order->refusal};
-}
-
 /* Chosen by the policy if it places tasks, else in order; only tasks that
  * their workflows can pay for. */
 static struct proposal ready(struct state *s, uint32_t slot)
@@ -172,7 +160,10 @@ static struct proposal ready(struct state *s, uint32_t slot)
     uint32_t machine = s->slots[slot].machine;
     while (bats_bag_ready(&s->bag) > 0) {
         struct proposal p =
-            s->policy->place ? placed(s, slot) : ordered(s, slot);
+            s->policy->place
+                ? placed(s, slot)
+                : (struct proposal){s->order->next(s->own.order, s, slot),
+                                    s->order->refusal};
         if (!bats_is_position(p.task) || purse_admits(s, machine, p.task))
             return p;
         if (!purse_refuses(s, p.task))
@@ -242,7 +233,11 @@ static enum bats_idle take_task(struct state *s, uint32_t slot)
 {
     enum bats_idle reason = BATS_IDLE_NO_TASK;
     if (s->money.purses.n_waiting > 0)
-        reason = take(s, slot, waiting(s, slot), PROPOSAL_TASK);
+        reason =
+            take(s, slot,
+                 (struct proposal){purse_waiting(s, s->slots[slot].machine),
+                                   BATS_IDLE_WORKFLOW},
+                 PROPOSAL_TASK);
     if (reason != BATS_IDLE_NOT && bats_bag_ready(&s->bag) > 0)
         reason = take(s, slot, ready(s, slot), PROPOSAL_TASK);
     return reason;

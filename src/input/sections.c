@@ -170,9 +170,32 @@ static int store(const struct bats_key *key, void *at, size_t i,
         strcpy(at, value);
         break;
     case BATS_KEY_OWN:
+    case BATS_KEY_ITEMS:
         break;
     }
     return 0;
+}
+
+/* Adds every item of "a, b,c"; a trailing comma is allowed. */
+static int add_each(struct bats_sections *r, const char *value,
+                    struct bats_error *why)
+{
+    int rc = 0;
+    for (const char *at = value; rc == 0;) {
+        char item[64];
+        at += strspn(at, BLANKS);
+        size_t n = strcspn(at, ","), length = n;
+        while (length > 0 && strchr(BLANKS, at[length - 1]))
+            length--;
+        if (length >= sizeof item)
+            return bats_refuse(why, "'%.60s...' is too long for an item", at);
+        snprintf(item, sizeof item, "%.*s", (int)length, at);
+        rc = r->key->add(r, item, why);
+        at += n + (at[n] == ',');
+        if (at[strspn(at, BLANKS)] == '\0')
+            break;
+    }
+    return rc;
 }
 
 /* Stores a value of the current key. */
@@ -183,8 +206,9 @@ static int set_value(struct bats_sections *r, const char *value,
     bool is_cluster = r->kind == last_kind(r);
     char *object = r->of_model ? (char *)&r->models[r->cluster] : r->object;
     int rc =
-        key->kind == BATS_KEY_OWN
-            ? key->set(r, value, err)
+        key->kind == BATS_KEY_OWN ? key->set(r, value, err)
+        : key->kind == BATS_KEY_ITEMS
+            ? add_each(r, value, err)
             : store(key, object + key->at,
                     is_cluster && !r->of_model ? r->cluster : 0, value, err);
     return bats_error_prefix(err, rc, "%s: ", key->name);

@@ -32,6 +32,7 @@ struct bats_sections;
  * a cluster's section, of an element of an array. */
 enum bats_key_kind {
     BATS_KEY_OWN,
+    BATS_KEY_ITEMS, /* "a, b,c": each item by its own function */
     BATS_KEY_DURATION,
     BATS_KEY_PERIOD, /* a duration above 0 */
     BATS_KEY_FACTOR,
@@ -46,6 +47,7 @@ struct bats_key {
     /* Applies the value; the sentence of an error does not name the key. */
     int (*set)(struct bats_sections *r, const char *value,
                struct bats_error *why);
+    int (*add)(struct bats_sections *r, char *item, struct bats_error *why);
     size_t at;
     uint32_t most;
     bool is_list; /* may continue in indented lines: `set` is called for
@@ -55,12 +57,16 @@ struct bats_key {
 
 #define BATS_KEY(name, set, is_list, is_needed)                               \
     {                                                                         \
-        name, BATS_KEY_OWN, set, 0, 0, is_list, is_needed                     \
+        name, BATS_KEY_OWN, set, NULL, 0, 0, is_list, is_needed               \
+    }
+#define BATS_KEY_EACH(name, add, is_list, is_needed)                          \
+    {                                                                         \
+        name, BATS_KEY_ITEMS, NULL, add, 0, 0, is_list, is_needed             \
     }
 #define BATS_KEY_MEMBER(name, kind, type, member, most)                       \
     {                                                                         \
-        name, BATS_KEY_##kind, NULL, offsetof(struct type, member), most,     \
-            false, false                                                      \
+        name, BATS_KEY_##kind, NULL, NULL, offsetof(struct type, member),     \
+            most, false, false                                                \
     }
 
 struct bats_section {

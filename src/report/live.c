@@ -10,12 +10,6 @@
 #include "report/workflows.h"
 #include "util/json.h"
 
-/* Null in an allocation, where no window ends. */
-static json_t *end_json(bats_time end)
-{
-    return bats_json_seconds(end < BATS_LONGEST, (double)end);
-}
-
 static json_t *cluster_json(const struct bats_snapshot *s, size_t i,
                             const struct bats_turns *turns)
 {
@@ -34,8 +28,10 @@ static json_t *cluster_json(const struct bats_snapshot *s, size_t i,
         (json_int_t)k->done, "failed", (json_int_t)k->failed, "mean_s",
         k->mean_runtime / BATS_SECOND, "is_guess", k->is_guess,
         "profitability", k->profitability, "in_use", k->utilisation,
-        "window_ends_s", end_json(turns->at), "ending",
-        (json_int_t)turns->ending, "parked_then", (json_int_t)turns->parked);
+        "window_ends_s", /* null in an allocation, where none ends */
+        bats_json_seconds(turns->at < BATS_LONGEST, (double)turns->at),
+        "ending", (json_int_t)turns->ending, "parked_then",
+        (json_int_t)turns->parked);
     if (o != NULL)
         json_object_update(o, more);
     json_decref(more);

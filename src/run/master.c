@@ -206,14 +206,6 @@ static void tell_quarantine(struct master *m, uint32_t machine)
         m->crew.ranks[i].host);
 }
 
-static void tell_readmission(struct master *m, uint32_t machine)
-{
-    bats_master_notice(m, machine, BATS_MASTER_NONE,
-                       "machine %s gets a task again: if that fails, too, its "
-                       "next quarantine is twice as long",
-                       bats_master_machine_name(m, machine));
-}
-
 /* Notices of charges and losses need nothing here: the record has them. */
 static void take_notice(struct master *m, const struct bats_command *notice)
 {
@@ -221,7 +213,11 @@ static void take_notice(struct master *m, const struct bats_command *notice)
     if (notice->type == BATS_NOTICE_QUARANTINE)
         tell_quarantine(m, notice->machine);
     if (notice->type == BATS_NOTICE_READMIT)
-        tell_readmission(m, notice->machine);
+        bats_master_notice(
+            m, notice->machine, BATS_MASTER_NONE,
+            "machine %s gets a task again: if that fails, too, its "
+            "next quarantine is twice as long",
+            bats_master_machine_name(m, notice->machine));
     if (notice->type != BATS_NOTICE_FINISHED)
         return;
     m->finished = true;

@@ -230,9 +230,9 @@ static int find_billing(const struct bats_run_options *o,
         return BATS_EINPUT;
     bool is_told = system != NULL && job->rate > 0 &&
                    strcmp(s->platform.currency, system->currency) == 0;
-    s->billing.rate =
-        is_told ? as_money(job->rate * (double)BATS_UNIT)
-                : bats_platform_hourly(&s->platform, s->idle_charge);
+    s->billing.rate = is_told
+                          ? as_money(job->rate * (double)BATS_UNIT)
+                          : bats_platform_hourly(&s->platform, s->idle_charge);
     s->billing.least = least_left(s, o);
     s->billing.leaving = bats_virtual_time(o, o->grace_ms * 1000 + MARGIN_US);
     if (system != NULL && o->record != NULL && o->resume != BATS_RECORD_NOT) {

@@ -700,25 +700,16 @@ static bool start_list(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     return true;
 }
 
-static void bill_without_accounts(struct bats_queue *j)
-{
-    for (uint32_t i = 0; i < j->o.n; i++)
-        if (j->jobs[i].state == ENDED)
-            bill(j, i, bats_job_bill_by_time(&j->jobs[i].is));
-}
-
 /* Asks at once when jobs have ended, else as often as for the list. */
 static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
 {
     const char *ids[AT_ONCE];
     struct bats_argv argv = {0};
     size_t n = 0;
-    if (!j->o.rules.accounts) {
-        bill_without_accounts(j);
-        return false;
-    }
     for (uint32_t i = 0; i < j->o.n && n < AT_ONCE; i++)
-        if (j->jobs[i].state == ENDED)
+        if (j->jobs[i].state == ENDED && !j->o.rules.accounts)
+            bill(j, i, bats_job_bill_by_time(&j->jobs[i].is));
+        else if (j->jobs[i].state == ENDED)
             ids[n++] = j->jobs[i].is.id;
     if (n == 0 || (!j->is_stale && is_early(j->bills_us + interval(j, now_us),
                                             now_us, due_us)))

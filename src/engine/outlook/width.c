@@ -22,11 +22,6 @@ static double available(const struct state *s)
     return (double)bats_ledger_available(&s->money.ledger);
 }
 
-static bool has_begun(const struct state *s, uint32_t id)
-{
-    return s->rest[id].asked && s->rest[id].began_at != BATS_NEVER;
-}
-
 /* What the machine's job has cost so far. */
 static double spent(const struct state *s, uint32_t id)
 {
@@ -40,7 +35,7 @@ static double unspent(const struct state *s)
 {
     double money = available(s) + (double)s->money.ledger.held;
     for (uint32_t i = 0; i < s->n_machines; i++)
-        if (has_begun(s, i))
+        if (s->rest[i].asked && s->rest[i].began_at != BATS_NEVER)
             money -= spent(s, i);
     return money;
 }

@@ -111,8 +111,7 @@ bats_time bats_ledger_lasts(const struct bats_ledger *ledger)
         return BATS_NEVER;
     bats_money left = ledger->budget - ledger->base - ledger->held;
     bats_time time =
-        left < 0
-            ? 0
-            : bats_billing_lasts(ledger->billing.rate, BATS_HOUR, left);
+        left < 0 ? 0
+                 : bats_billing_lasts(ledger->billing.rate, BATS_HOUR, left);
     return time > ledger->billing.leaving ? time - ledger->billing.leaving : 0;
 }

@@ -337,8 +337,8 @@ bats_time task_allowed(const struct state *s, uint32_t id,
     if (c->spec.unreliable && s->run.has_limits && c->limit < TIME_MAX)
         return c->limit + s->run.preempt_lead;
     if (is_known(s, task)) {
-        double known = longest_there(s, s->bag.index[task.i],
-                                     s->machines[id].cluster);
+        double known =
+            longest_there(s, s->bag.index[task.i], s->machines[id].cluster);
         return (bats_time)(known + 0.5) + s->run.preempt_lead;
     }
     bats_time time = expected(s, id), longest = 0;

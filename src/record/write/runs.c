@@ -208,12 +208,6 @@ int bats_runs_put(struct bats_record *r, struct bats_error *err)
 
 /* ---- the details ---- */
 
-static int forget_earlier(struct bats_record *r, uint32_t task,
-                          struct bats_error *err)
-{
-    return PUT(forget_sql.begin, I(r->now.tasks[task].place), I(r->session));
-}
-
 static int put_result(struct bats_record *r,
                       const struct bats_record_attempt *a, const char *host,
                       struct bats_error *err)
@@ -234,7 +228,7 @@ static int put_result(struct bats_record *r,
     if (a->task < now->n_tasks) {
         const struct bats_now_task *t = &now->tasks[a->task];
         if (t->state == BATS_NOW_FAILED && !t->has_ended)
-            rc = forget_earlier(r, a->task, err);
+            rc = PUT(forget_sql.begin, I(t->place), I(r->session));
         bats_now_change(now, a->task,
                         has_failed ? BATS_NOW_FAILED : BATS_NOW_DONE, true);
         if (of != NULL) {

@@ -132,12 +132,6 @@ static int add_need(struct bats_sections *r, char *item,
     return rc;
 }
 
-static int set_needs(struct bats_sections *r, const char *value,
-                     struct bats_error *why)
-{
-    return bats_scenario_each(r, value, add_need, why);
-}
-
 static int load_workflow(struct bats_sections *r, const char *path,
                          struct bats_error *why)
 {
@@ -206,7 +200,7 @@ const struct bats_key bats_scenario_bag_keys[] = {
     BATS_KEY("runtime", set_runtime, false, false), /* or a workflow */
     BATS_KEY("workflow", set_workflow, false, false),
     NUMBER("class", TEXT, class, BATS_SCENARIO_CLASS),
-    BATS_KEY("needs", set_needs, false, false),
+    BATS_KEY_EACH("needs", add_need, false, false),
     BATS_KEY("known", set_known, false, false),
     BATS_KEY("saves", set_saves, false, false),
     {0},

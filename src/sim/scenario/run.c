@@ -33,12 +33,6 @@ static int add_policy(struct bats_sections *r, char *item,
     return 0;
 }
 
-static int set_policy(struct bats_sections *r, const char *value,
-                      struct bats_error *why)
-{
-    return bats_scenario_each(r, value, add_policy, why);
-}
-
 /* Parses "+10%": 1.1. */
 static bool read_share(const char *text, double *factor)
 {
@@ -111,12 +105,6 @@ static int add_budget(struct bats_sections *r, char *item,
     return rc;
 }
 
-static int set_budget(struct bats_sections *r, const char *value,
-                      struct bats_error *why)
-{
-    return bats_scenario_each(r, value, add_budget, why);
-}
-
 /* Parses "7" or "1-100". */
 static int add_seeds(struct bats_sections *r, char *item,
                      struct bats_error *why)
@@ -147,12 +135,6 @@ static int add_seeds(struct bats_sections *r, char *item,
     for (uint64_t seed = from; seed <= to; seed++)
         seeds[s->n_seeds++] = (uint32_t)seed;
     return 0;
-}
-
-static int set_seeds(struct bats_sections *r, const char *value,
-                     struct bats_error *why)
-{
-    return bats_scenario_each(r, value, add_seeds, why);
 }
 
 static int set_deadline(struct bats_sections *r, const char *value,
@@ -220,12 +202,12 @@ const struct bats_key bats_scenario_run_keys[] = {
     NUMBER("currency", TEXT, platform.currency,
            sizeof((struct bats_scenario *)NULL)->platform.currency),
     BATS_KEY("billing", set_billing, false, false),
-    BATS_KEY("policy", set_policy, true, false),
-    BATS_KEY("budget", set_budget, true, false),
+    BATS_KEY_EACH("policy", add_policy, true, false),
+    BATS_KEY_EACH("budget", add_budget, true, false),
     BATS_KEY("deadline", set_deadline, false, false),
     BATS_KEY("minimize", set_minimize, false, false),
     BATS_KEY("confidence", set_confidence, false, false),
-    BATS_KEY("seeds", set_seeds, true, false),
+    BATS_KEY_EACH("seeds", add_seeds, true, false),
     NUMBER("repeats", COUNT, repeats, BATS_SCENARIO_SEEDS),
     NUMBER("lease", PERIOD, engine.billing.lease, 0),
     NUMBER("starting", PERIOD, engine.billing.starting, 0),

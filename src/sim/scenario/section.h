@@ -8,9 +8,6 @@
 #ifndef BATS_SIM_SECTION_H
 #define BATS_SIM_SECTION_H
 
-#include <stdio.h>
-#include <string.h>
-
 #include "input/sections.h"
 #include "sim/scenario.h"
 
@@ -40,30 +37,6 @@ int bats_scenario_bag_settle(struct bats_sections *r);
 /* Settles the needs of tasks and the resources of machines, once both are
  * known. */
 int bats_scenario_needs_settle(struct bats_sections *r);
-
-/* Calls `add` for every item of "a, b,c"; a trailing comma is allowed. */
-static inline int bats_scenario_each(
-    struct bats_sections *r, const char *value,
-    int (*add)(struct bats_sections *r, char *item, struct bats_error *why),
-    struct bats_error *why)
-{
-    int rc = 0;
-    for (const char *at = value; rc == 0;) {
-        char item[64];
-        at += strspn(at, BLANKS);
-        size_t n = strcspn(at, ","), length = n;
-        while (length > 0 && strchr(BLANKS, at[length - 1]))
-            length--;
-        if (length >= sizeof item)
-            return bats_refuse(why, "'%.60s...' is too long for an item", at);
-        snprintf(item, sizeof item, "%.*s", (int)length, at);
-        rc = add(r, item, why);
-        at += n + (at[n] == ',');
-        if (at[strspn(at, BLANKS)] == '\0')
-            break;
-    }
-    return rc;
-}
 
 static inline unsigned bats_scenario_line(const struct bats_sections *r,
                                           size_t kind, const char *key)

@@ -40,10 +40,10 @@ struct expert {
     struct past past[POOLS];
     bats_time decided, next_look; /* decided: -1 if the strategy is
                                          given */
-    size_t looked; /* length of all lists of instances looked at */
-    double gamma;                 /* share of answers then */
-    size_t n_times;               /* number of answers then */
-    double makespan, cost;        /* of the whole run, expected then */
+    size_t looked;         /* length of all lists of instances looked at */
+    double gamma;          /* share of answers then */
+    size_t n_times;        /* number of answers then */
+    double makespan, cost; /* of the whole run, expected then */
     struct instances instances;
     uint32_t *number;        /* by position: number of a task of the
                                     tail */
@@ -464,9 +464,9 @@ static uint32_t waiting(void *self, const struct state *s, size_t cluster,
     if (s->run.in_tail) {
         uint32_t n = instances_waiting(&x->instances, pool), now = 0, i = 0;
         uint32_t number;
-        for (; i < LOOKED_AT && now < most && now < n &&
-               (number = instances_peek(&x->instances, pool, i)) !=
-                   NO_INSTANCE;
+        for (;
+             i < LOOKED_AT && now < most && now < n &&
+             (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE;
              i++)
             now += is_startable(s, x->tasks[number].task);
         return i == LOOKED_AT && n > i ? now + n - i : now;
