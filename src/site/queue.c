@@ -40,7 +40,7 @@ struct job {
     bool is_forgotten; /* missed although ended jobs stay in the list */
     bool is_known;     /* to the accounting */
     bool is_back;      /* listed again after it was missed */
-    bool is_cancelled; /* that was tried */
+    bool is_cancelled; /* the command for that has run once */
     int64_t energy_j;  /* as the accounting says with the bill; 0: unknown */
     uint32_t number;   /* number of the job at its place; outlives the job */
 };

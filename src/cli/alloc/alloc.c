@@ -22,8 +22,8 @@
 #define WINDOW (10 * BATS_MINUTE) /* default of --window */
 /* time for jobs to be back, beyond --silence */
 #define RETURN_US 15000000
-/* time for a host to confirm a start, beyond --silence: what is held for a job
- * that waits pays it, and its end */
+/* time for a host to confirm a start, beyond --silence: the money that is held
+ * for a queued job pays for it, and for the end of the job */
 #define START_US (BATS_ALLOC_MARGIN_S * INT64_C(1000000))
 
 /* The run may itself be in a job, which is billed until it ends. */

@@ -25,27 +25,21 @@ int64_t bats_ledger_affordable(const struct bats_ledger *ledger,
 }
 
 /* Without a budget, the limit is the largest representable sum. */
-static bool can_pay(const struct bats_ledger *ledger, bats_money amount)
+bool bats_ledger_hold(struct bats_ledger *ledger, bats_money amount)
 {
-    return amount <= ledger->budget - ledger->charged - ledger->held;
+    assert(amount >= 0);
+    if (amount > ledger->budget - ledger->charged - ledger->held)
+        return false;
+    ledger->held += amount;
+    return true;
 }
 
 bool bats_ledger_charge(struct bats_ledger *ledger, bats_money amount)
 {
-    assert(amount >= 0);
-    if (!can_pay(ledger, amount))
-        return false;
-    ledger->charged += amount;
-    return true;
-}
-
-bool bats_ledger_hold(struct bats_ledger *ledger, bats_money amount)
-{
-    assert(amount >= 0);
-    if (!can_pay(ledger, amount))
-        return false;
-    ledger->held += amount;
-    return true;
+    bool is_paid = bats_ledger_hold(ledger, amount);
+    if (is_paid)
+        bats_ledger_charge_held(ledger, amount);
+    return is_paid;
 }
 
 void bats_ledger_charge_held(struct bats_ledger *ledger, bats_money amount)

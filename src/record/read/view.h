@@ -73,8 +73,9 @@ struct bats_view_status {
     int64_t skipped;      /* not run: they waited for one that failed */
     int64_t removed;      /* known, but no longer in the bag */
     int64_t preempted;    /* executions, of all sessions */
-    bats_money charged;   /* in all sessions, with what the last one will be
-                             charged for its death */
+    bats_money charged;   /* in all sessions; of the job that a live run is
+                             in, until now; with what a killed one will be
+                             charged */
     bats_money held;      /* for possible further charges; 0 unless live */
     bool ending;          /* the run is ending and starts no more tasks */
     bool choosing;        /* the run waits for the choice of a schedule */
