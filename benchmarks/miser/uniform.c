@@ -139,12 +139,10 @@ const struct bats_policy uniform = {
     .advisor = {.name = "uniform",
                 .memory = sizeof(struct memory),
                 .init = init},
-    .about = "Uniform Progress",
     ANSWERS};
 const struct bats_policy greedy = {.advisor = {.name = "greedy",
                                                .memory = sizeof(struct memory),
                                                .init = init},
-                                   .about = "on demand at the latest moment",
                                    ANSWERS};
 
 /* ---- the experiment ---- */

@@ -476,7 +476,6 @@ const struct bats_policy bats_policy_bats = {
                 .memory = sizeof(struct work),
                 .init = init,
                 .release = release},
-    .about = "the machine-windows that end the bag soonest within the budget",
     .plans_windows = true,
     .start = start,
     .renew = renew,

@@ -28,7 +28,6 @@ bool rr_refill(void *self, const struct state *s, const struct occasion *why)
 
 const struct bats_policy bats_policy_rr = {
     .advisor = {.name = "rr"},
-    .about = "self-scheduling on all machines",
     .start = rr_start,
     .renew = rr_renew,
     .refill = rr_refill};

@@ -66,7 +66,6 @@ struct policy_plan {
 
 struct bats_policy {
     struct advisor advisor;
-    const char *about;    /* one line for people */
     bool plans_windows;   /* needs windows */
     bool one_each;        /* slots prefetch no tasks */
     bool sends_instances; /* uses the tail that sends instances, whatever the

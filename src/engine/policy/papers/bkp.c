@@ -309,7 +309,6 @@ static enum bats_idle refuses(void *self, const struct state *s,
 
 const struct bats_policy bats_policy_bkp = {
     .advisor = {.name = "bkp"},
-    .about = "samples, then the fastest configuration within the budget",
     .plans_windows = true,
     .start = start,
     .renew = renew,

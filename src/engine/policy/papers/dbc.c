@@ -444,7 +444,7 @@ static bool is_late(void *self, const struct state *s)
 
 /* ---- the policies ---- */
 
-#define POLICY(id, called, says)                                              \
+#define POLICY(id, called)                                                    \
     static int init_##id(void *self, const struct state *s,                   \
                          const struct bats_sched_options *o,                  \
                          struct bats_error *err)                              \
@@ -453,7 +453,6 @@ static bool is_late(void *self, const struct state *s)
     }                                                                         \
     const struct bats_policy bats_policy_dbc_##id = {                         \
         .advisor = {called, sizeof(struct dbc), init_##id, release},          \
-        .about = says,                                                        \
         .one_each = true,                                                     \
         .start = start,                                                       \
         .renew = rr_renew,                                                    \
@@ -471,7 +470,7 @@ static void by_cost(struct dbc *d)
         spread(d, i, i + 1, false);
 }
 
-POLICY(cost, "dbc-cost", "the least cost by the deadline");
+POLICY(cost, "dbc-cost");
 
 /* Figure 2: the same for groups of resources with equal task costs; within a
  * group each task goes to the one that completes it soonest. */
@@ -485,8 +484,7 @@ static void by_cost_time(struct dbc *d)
     }
 }
 
-POLICY(cost_time, "dbc-cost-time",
-       "the least cost by the deadline, and then the least time");
+POLICY(cost_time, "dbc-cost-time");
 
 /* Each task goes to the resource that completes it soonest, among those where
  * it costs at most money left / tasks left. */
@@ -495,7 +493,7 @@ static void by_time(struct dbc *d)
     spread(d, 0, d->n, true);
 }
 
-POLICY(time, "dbc-time", "the least time within deadline and budget");
+POLICY(time, "dbc-time");
 
 /* Tasks per microsecond of order[first], order[first + 1], ... */
 static double rate(const struct dbc *d, size_t first)
@@ -527,5 +525,4 @@ static void by_conservative_time(struct dbc *d)
     spread(d, 0, d->n, true);
 }
 
-POLICY(conservative_time, "dbc-conservative-time",
-       "time, and every task keeps its share of the budget");
+POLICY(conservative_time, "dbc-conservative-time");

@@ -47,7 +47,6 @@ const struct bats_policy bats_policy_expert = {
     .advisor = {.name = "expert",
                 .memory = sizeof(struct expert),
                 .init = init},
-    .about = "replication on machines that may not answer",
     .sends_instances = true,
     .one_each = true,
     .start = start,

@@ -494,7 +494,4 @@ static const struct place_kind kind_flow = {.choose = choose,
                                             .turn = PLACE_BY_DEADLINE,
                                             .waits = true};
 
-PLACE_POLICY(
-    flow, "flow",
-    "each task by the rule that, played with the rest, ends it soonest "
-    "within budget");
+PLACE_POLICY(flow, "flow");

@@ -81,13 +81,9 @@ size_t place_mw_dbs(const struct place_offer *offers, size_t n,
 static const struct place_kind kind_miser = {
     .choose = place_miser, .turn = PLACE_IN_TURN, .waits = true};
 
-PLACE_POLICY(miser, "miser",
-             "each task to the machine of best time, cost and risk, within "
-             "budget and deadline");
+PLACE_POLICY(miser, "miser");
 
 static const struct place_kind kind_mw_dbs = {
     .choose = place_mw_dbs, .turn = PLACE_BY_SLACK, .waits = false};
 
-PLACE_POLICY(mw_dbs, "mw-dbs",
-             "each task to the free machine of best time and cost, within "
-             "budget and deadline");
+PLACE_POLICY(mw_dbs, "mw-dbs");

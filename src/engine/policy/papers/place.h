@@ -159,7 +159,7 @@ struct place_memory {
 };
 
 /* Defines `bats_policy_ID` from `kind_ID`, defined above it. */
-#define PLACE_POLICY(id, called, says)                                        \
+#define PLACE_POLICY(id, called)                                              \
     static int init_##id(void *self, const struct state *s,                   \
                          const struct bats_sched_options *o,                  \
                          struct bats_error *err)                              \
@@ -171,7 +171,6 @@ struct place_memory {
                     .memory = sizeof(struct place_memory),                    \
                     .init = init_##id,                                        \
                     .release = place_release},                                \
-        .about = says,                                                        \
         .one_each = true,                                                     \
         .start = rr_start,                                                    \
         .renew = rr_renew,                                                    \
