@@ -10,8 +10,7 @@
 
 #define PHRASE 96
 #define SENTENCE 512
-#define MACHINES 256 /* longest text of a configuration */
-#define HELD 4096    /* and of machine-windows */
+#define HELD 4096 /* longest text of machine-windows */
 
 static const char *currency_of(const struct bats_estimator *e)
 {

@@ -31,9 +31,6 @@ struct bats_view {
     struct bats_texts log_texts;
 };
 
-/* BATS_UNLIMITED, in place of a budget that is NULL. */
-#define BATS_PART_UNLIMITED "9223372036854775807"
-
 /* Reads `rec`. May be called several times, always from the beginning. */
 typedef int bats_part_job(struct bats_view *view, void *context,
                           struct bats_error *err);
