@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "bats/frontier.h"
-#include "helpers/draw.h"
+#include "helpers/configurations.h"
 
 #define UNITS(x) ((bats_money)((x)*1000000LL))
 #define INSTANCES 2000
@@ -10,45 +10,18 @@
 
 /* ---- brute force: the definition in frontier.h, word by word ---- */
 
-struct configuration {
-    uint32_t machines[4];
-    bats_money cost;
-    double rate;
-};
-
-static bool advance(uint32_t *machines, const struct bats_plan_item *items,
-                    size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (machines[i] < items[i].max && items[i].rate > 0) {
-            machines[i]++;
-            return true;
-        }
-        machines[i] = 0;
-    }
-    return false;
-}
-
 /* All configurations, into a block of the caller's. */
 static size_t enumerate(const struct bats_plan_item *items,
                         const double *task_windows, size_t n, uint64_t n_tasks,
                         struct configuration **all)
 {
-    struct configuration c = {.cost = 0};
+    struct configuration c = {.windows = 0};
     size_t count = 0, capacity = 0;
     *all = NULL;
-    while (advance(c.machines, items, n)) {
-        bats_money price = 0;
-        double longest = 1;
-        c.rate = 0;
-        for (size_t i = 0; i < n; i++) {
-            c.rate += c.machines[i] * items[i].rate;
-            price += c.machines[i] * items[i].charge;
-            if (c.machines[i] > 0)
-                longest = fmax(longest, ceil(task_windows[i]));
-        }
-        double windows = ceil((double)n_tasks / c.rate * (1 - EQUAL));
-        c.cost = (bats_money)fmax(windows, longest) * price;
+    while (advance(&c, items, n)) {
+        int64_t span = span_of(&c, task_windows, n);
+        c.windows = (int64_t)ceil((double)n_tasks / c.rate * (1 - EQUAL));
+        c.windows = c.windows > span ? c.windows : span;
         if (count == capacity) {
             capacity = capacity ? 2 * capacity : 256;
             *all = realloc(*all, capacity * sizeof **all);
@@ -56,32 +29,6 @@ static size_t enumerate(const struct bats_plan_item *items,
         (*all)[count++] = c;
     }
     return count;
-}
-
-static void draw_items(size_t n, struct bats_plan_item *items,
-                       double *task_windows)
-{
-    static const double charges[] = {3, 12, 9, 0.085, 0.17, 0.34, 1, 0.5};
-    static const double minutes[] = {15, 3.75, 5, 7, 3.5, 30, 90, 145};
-    unsigned long kind = pick(3);
-    for (size_t i = 0; i < n; i++) {
-        double charge = charges[pick(8)];
-        task_windows[i] = minutes[pick(8)] / 60;
-        if (kind == 1) {
-            charge = ceil(uniform() * 5e6) / 1e6;
-            task_windows[i] = 0.02 + 2.5 * uniform();
-        } else if (kind == 2) {
-            task_windows[i] = 0.5 / charge;
-        }
-        items[i] = (struct bats_plan_item){
-            .rate = 1 / task_windows[i],
-            .charge = (bats_money)llround(charge * 1e6),
-            .max = pick(n > 3 ? 5 : 9)};
-        if (pick(20) == 0)
-            items[i].charge = 0;
-        if (pick(20) == 0)
-            items[i].rate = 0;
-    }
 }
 
 static void draw_large(size_t n, uint32_t max, double digits,
@@ -102,7 +49,7 @@ static int fastest_first(const void *a, const void *b)
     const struct configuration *c = a, *d = b;
     if (c->rate < d->rate || c->rate > d->rate)
         return c->rate > d->rate ? -1 : 1;
-    return c->cost < d->cost ? -1 : c->cost > d->cost;
+    return cost_of(c) < cost_of(d) ? -1 : cost_of(c) > cost_of(d);
 }
 
 /* Leaves what is cheaper than all that is faster: the frontier. */
@@ -112,7 +59,7 @@ static size_t sift(struct configuration *all, size_t n)
     if (n > 0)
         qsort(all, n, sizeof *all, fastest_first);
     for (size_t i = 0; i < n; i++) {
-        if (m > 0 && all[i].cost >= all[m - 1].cost)
+        if (m > 0 && cost_of(&all[i]) >= cost_of(&all[m - 1]))
             continue;
         while (m > 0 && all[i].rate >= all[m - 1].rate * (1 - EQUAL))
             m--;
@@ -146,10 +93,10 @@ static void check_frontier(struct totals *t,
         assert_true(n_all > 1000 && f.n >= 50);
     for (size_t p = 0, i = n_all; p < f.n; p++) {
         const struct bats_plan *plan = &f.plans[p];
-        while (i > 0 && all[i - 1].cost < plan->cost)
+        while (i > 0 && cost_of(&all[i - 1]) < plan->cost)
             i--;
         assert_true(i > 0);
-        assert_int_equal(plan->cost, all[i - 1].cost);
+        assert_int_equal(plan->cost, cost_of(&all[i - 1]));
         assert_int_equal(plan->cost, plan->price * plan->windows);
         assert_true(fabs(plan->rate - all[i - 1].rate) <=
                     2 * EQUAL * all[i - 1].rate);
@@ -173,7 +120,11 @@ TEST(frontiers_equal_brute_force)
     draw_from(20100914);
     for (int run = 0; run < INSTANCES; run++) {
         size_t n = 1 + pick(4);
-        draw_items(n, items, task_windows);
+        unsigned long kind = pick(3);
+        for (size_t i = 0; i < n; i++) {
+            draw_item(kind, &items[i], n > 3 ? 4 : 8);
+            task_windows[i] = items[i].rate > 0 ? 1 / items[i].rate : 1;
+        }
         check_frontier(&small, items, task_windows, n, 1 + pick(200));
     }
     draw_from(3);

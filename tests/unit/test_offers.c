@@ -19,18 +19,21 @@ static const enum bats_offer names[] = {
 
 /* ---- the list ---- */
 
-struct market {
+static struct market {
     struct bats_cluster clusters[4];
     struct bats_runtimes runtimes[4];
+    struct bats_head heads[4];
     struct bats_estimator e;
-};
+    struct bats_schedule list[BATS_OFFERS];
+    size_t n; /* in the list */
+} the_market, *const m = &the_market;
 
 static double between(double low, double high)
 {
     return low * pow(high / low, uniform());
 }
 
-static void draw(struct market *m)
+static void draw(void)
 {
     size_t n = 1 + pick(4);
     *m = (struct market){.e = {.clusters = m->clusters,
@@ -48,17 +51,19 @@ static void draw(struct market *m)
     }
 }
 
-static size_t list_of(const struct market *m,
-                      struct bats_schedule list[BATS_OFFERS])
+/* Each costs less and ends later than the next. */
+static void list(void)
 {
-    size_t n;
-    assert_ok(bats_estimate_offers(&m->e, list, &n, &err));
-    return n;
+    assert_ok(bats_estimate_offers(&m->e, m->list, &m->n, &err));
+    for (size_t i = 1; i < m->n; i++) {
+        const struct bats_schedule *s = &m->list[i];
+        assert_true(s[-1].plan.cost < s->plan.cost);
+        assert_true(s[-1].makespan.estimate > s->makespan.estimate);
+    }
 }
 
 /* The sum over machines of windows and charge. */
-static bats_money cost_of(const struct market *m,
-                          const struct bats_schedule *s)
+static bats_money cost_of(const struct bats_schedule *s)
 {
     bats_money sum = 0;
     for (size_t i = 0; i < m->e.n_clusters; i++) {
@@ -71,7 +76,7 @@ static bats_money cost_of(const struct market *m,
 }
 
 /* The tasks that the machine-windows could do, if these could be divided. */
-static double tasks_of(const struct market *m, const struct bats_schedule *s)
+static double tasks_of(const struct bats_schedule *s)
 {
     double sum = 0;
     for (size_t i = 0; i < m->e.n_clusters; i++)
@@ -80,28 +85,24 @@ static double tasks_of(const struct market *m, const struct bats_schedule *s)
     return sum;
 }
 
-TEST(each_costs_less_and_ends_later_than_the_next)
+TEST(each_does_the_bag_for_what_its_windows_cost)
 {
     draw_from(0);
     size_t longest = 0;
     for (int k = 0; k < 100; k++) {
-        struct market m;
-        struct bats_schedule list[BATS_OFFERS];
-        draw(&m);
-        size_t n = list_of(&m, list);
-        assert_in_range(n, 1, NAMES);
-        longest = n > longest ? n : longest;
-        for (size_t i = 0; i < n; i++) {
-            assert_true(list[i].plan.feasible);
-            assert_int_equal(list[i].plan.cost, cost_of(&m, &list[i]));
-            assert_true(tasks_of(&m, &list[i]) >= (double)m.e.n_tasks);
-            assert_true(list[i].cost_high >= list[i].plan.cost);
-            assert_true(list[i].makespan.high >= list[i].makespan.estimate);
-            assert_true(i == 0 || list[i - 1].plan.cost < list[i].plan.cost);
-            assert_true(i == 0 || list[i - 1].makespan.estimate >
-                                      list[i].makespan.estimate);
+        draw();
+        list();
+        assert_in_range(m->n, 1, NAMES);
+        longest = m->n > longest ? m->n : longest;
+        for (size_t i = 0; i < m->n; i++) {
+            assert_true(m->list[i].plan.feasible);
+            assert_int_equal(m->list[i].plan.cost, cost_of(&m->list[i]));
+            assert_true(tasks_of(&m->list[i]) >= (double)m->e.n_tasks);
+            assert_true(m->list[i].cost_high >= m->list[i].plan.cost);
+            assert_true(m->list[i].makespan.high >=
+                        m->list[i].makespan.estimate);
         }
-        assert_int_equal(list[n - 1].offer, BATS_OFFER_FASTEST);
+        assert_int_equal(m->list[m->n - 1].offer, BATS_OFFER_FASTEST);
     }
     assert_int_equal(longest, NAMES);
 }
@@ -114,24 +115,22 @@ TEST(upper_bounds_pay_for_what_takes_long)
     draw_from(0);
     int longer = 0, fewer = 0;
     for (int k = 0; k < 300; k++) {
-        struct market m;
-        struct bats_schedule list[BATS_OFFERS];
         double least = INFINITY;
-        draw(&m);
-        for (size_t i = 0; i < m.e.n_clusters; i++)
-            least = fmin(least, (double)m.clusters[i].charge *
-                                    m.runtimes[i].mean_high);
-        least *= (double)m.e.n_tasks / (double)BATS_HOUR;
-        size_t n = list_of(&m, list);
-        for (size_t i = 0; i < n; i++) {
-            const struct bats_schedule *s = &list[i];
+        draw();
+        for (size_t i = 0; i < m->e.n_clusters; i++)
+            least = fmin(least, (double)m->clusters[i].charge *
+                                    m->runtimes[i].mean_high);
+        least *= (double)m->e.n_tasks / (double)BATS_HOUR;
+        list();
+        for (size_t i = 0; i < m->n; i++) {
+            const struct bats_schedule *s = &m->list[i];
             int64_t last = (int64_t)ceil(s->makespan.high / (double)BATS_HOUR);
             double dearest = 0, all = 0;
             assert_int_equal(s->windows_high,
                              last > s->plan.windows ? last : s->plan.windows);
             longer += last > s->plan.windows;
-            for (size_t c = 0; c < m.e.n_clusters; c++) {
-                double charge = (double)m.clusters[c].charge;
+            for (size_t c = 0; c < m->e.n_clusters; c++) {
+                double charge = (double)m->clusters[c].charge;
                 if (s->plan.machines[c] > 0)
                     dearest = fmax(dearest, charge);
                 all += charge * ((double)s->plan.machines[c] *
@@ -153,22 +152,22 @@ TEST(a_budget_gets_no_less_than_the_list_has_for_it)
 {
     draw_from(0);
     for (int k = 0; k < 50; k++) {
-        struct market m;
-        struct bats_schedule list[BATS_OFFERS], s;
-        draw(&m);
-        size_t n = list_of(&m, list);
-        bats_money least = list[0].plan.cost;
-        bats_money step = (list[n - 1].plan.cost - least) / 8 + 1;
-        assert_int_equal(bats_estimate_for_budget(&m.e, least / 2, &s, &err),
+        struct bats_schedule s;
+        draw();
+        list();
+        bats_money least = m->list[0].plan.cost;
+        bats_money step = (m->list[m->n - 1].plan.cost - least) / 8 + 1;
+        assert_int_equal(bats_estimate_for_budget(&m->e, least / 2, &s, &err),
                          BATS_EBUDGET);
         for (bats_money budget = least, i = 0; i < 10; i++, budget += step) {
-            assert_ok(bats_estimate_for_budget(&m.e, budget, &s, &err));
+            assert_ok(bats_estimate_for_budget(&m->e, budget, &s, &err));
             assert_true(s.plan.feasible && s.plan.cost <= budget);
             assert_int_equal(s.budget, budget);
-            assert_int_equal(s.plan.cost, cost_of(&m, &s));
-            assert_true(tasks_of(&m, &s) >= (double)m.e.n_tasks);
-            for (size_t j = 0; j < n && list[j].plan.cost <= budget; j++)
-                assert_true(s.makespan.estimate <= list[j].makespan.estimate);
+            assert_int_equal(s.plan.cost, cost_of(&s));
+            assert_true(tasks_of(&s) >= (double)m->e.n_tasks);
+            for (size_t j = 0; j < m->n && m->list[j].plan.cost <= budget; j++)
+                assert_true(s.makespan.estimate <=
+                            m->list[j].makespan.estimate);
         }
     }
 }
@@ -178,20 +177,18 @@ TEST(every_name_is_a_schedule_of_the_list)
     draw_from(0);
     size_t fewer = 0;
     for (int k = 0; k < 100; k++) {
-        struct market m;
-        struct bats_schedule list[BATS_OFFERS];
-        draw(&m);
-        size_t n = list_of(&m, list);
-        fewer += n < NAMES;
+        draw();
+        list();
+        fewer += m->n < NAMES;
         for (size_t i = 0; i < NAMES; i++) {
             const struct bats_choice choice = {.offer = names[i]};
             struct bats_schedule s;
             size_t same = 0;
-            assert_ok(bats_estimate_choose(&m.e, &choice, &s, &err));
-            while (same < n && list[same].aim != s.aim)
+            assert_ok(bats_estimate_choose(&m->e, &choice, &s, &err));
+            while (same < m->n && m->list[same].aim != s.aim)
                 same++;
-            assert_true(same < n);
-            assert_int_equal(s.plan.cost, list[same].plan.cost);
+            assert_true(same < m->n);
+            assert_int_equal(s.plan.cost, m->list[same].plan.cost);
         }
     }
     assert_true(fewer > 0);
@@ -203,33 +200,32 @@ TEST(every_name_is_a_schedule_of_the_list)
  * cheapest. And nothing is faster than all machines. */
 TEST(the_cheapest_does_not_wait_for_a_few_percent)
 {
-    struct market m = {
+    *m = (struct market){
         .clusters = {{"slow", 3 * BATS_UNIT, 32},
                      {"fast", 12 * BATS_UNIT, 32}},
         .e = {.n_clusters = 2, .n_tasks = 1000, .window = BATS_HOUR}};
-    struct bats_schedule list[BATS_OFFERS];
-    m.e.clusters = m.clusters;
-    m.e.runtimes = m.runtimes;
-    m.runtimes[0] = bats_runtimes_given(15 * (double)BATS_MINUTE);
-    m.runtimes[1] = bats_runtimes_given(3.75 * (double)BATS_MINUTE);
-    size_t n = list_of(&m, list);
-    assert_numbers("0 32 2", list[0].plan.machines[0],
-                   list[0].plan.machines[1], list[0].held[1]);
-    assert_int_equal(list[0].plan.cost, 768 * BATS_UNIT);
-    assert_numbers("32 32", list[n - 1].plan.machines[0],
-                   list[n - 1].plan.machines[1]);
+    m->e.clusters = m->clusters;
+    m->e.runtimes = m->runtimes;
+    m->runtimes[0] = bats_runtimes_given(15 * (double)BATS_MINUTE);
+    m->runtimes[1] = bats_runtimes_given(3.75 * (double)BATS_MINUTE);
+    list();
+    assert_numbers("0 32 2", m->list[0].plan.machines[0],
+                   m->list[0].plan.machines[1], m->list[0].held[1]);
+    assert_int_equal(m->list[0].plan.cost, 768 * BATS_UNIT);
+    assert_numbers("32 32", m->list[m->n - 1].plan.machines[0],
+                   m->list[m->n - 1].plan.machines[1]);
 }
 
 /* ---- a job of a batch system ---- */
 
-static void allocate(struct market *m, struct bats_head *heads)
+static void allocate(void)
 {
-    draw(m);
+    draw();
     m->e.plans = BATS_PLANS_ALLOCATION;
-    m->e.heads = heads;
+    m->e.heads = m->heads;
     for (size_t i = 0; i < m->e.n_clusters; i++)
-        heads[i] = (struct bats_head){(uint32_t)(m->e.n_clusters - i),
-                                      m->clusters[i].charge / 2};
+        m->heads[i] = (struct bats_head){(uint32_t)(m->e.n_clusters - i),
+                                         m->clusters[i].charge / 2};
 }
 
 static bool is_to_a_cent(bats_money amount, double exact)
@@ -244,29 +240,23 @@ TEST(a_job_costs_what_it_holds_until_its_end)
     draw_from(0);
     size_t longest = 0;
     for (int k = 0; k < 100; k++) {
-        struct market m;
-        struct bats_head heads[4];
-        struct bats_schedule list[BATS_OFFERS];
-        allocate(&m, heads);
-        size_t n = list_of(&m, list);
-        longest = n > longest ? n : longest;
-        for (size_t i = 0; i < n; i++) {
+        allocate();
+        list();
+        longest = m->n > longest ? m->n : longest;
+        for (size_t i = 0; i < m->n; i++) {
             double price = 0, head = 0, hours;
-            for (size_t c = 0; c < m.e.n_clusters; c++) {
-                price +=
-                    list[i].plan.machines[c] * (double)m.clusters[c].charge;
-                if (list[i].plan.machines[c] > 0)
-                    head = (double)m.clusters[c].charge / 2;
+            for (size_t c = 0; c < m->e.n_clusters; c++) {
+                price += m->list[i].plan.machines[c] *
+                         (double)m->clusters[c].charge;
+                if (m->list[i].plan.machines[c] > 0)
+                    head = (double)m->clusters[c].charge / 2;
             }
-            hours = list[i].makespan.estimate / (double)BATS_HOUR;
+            hours = m->list[i].makespan.estimate / (double)BATS_HOUR;
             assert_true(
-                is_to_a_cent(list[i].plan.cost, (price + head) * hours));
-            hours = list[i].makespan.high / (double)BATS_HOUR;
+                is_to_a_cent(m->list[i].plan.cost, (price + head) * hours));
+            hours = m->list[i].makespan.high / (double)BATS_HOUR;
             assert_true(
-                is_to_a_cent(list[i].cost_high, (price + head) * hours));
-            assert_true(i == 0 || list[i - 1].plan.cost < list[i].plan.cost);
-            assert_true(i == 0 || list[i - 1].makespan.estimate >
-                                      list[i].makespan.estimate);
+                is_to_a_cent(m->list[i].cost_high, (price + head) * hours));
         }
     }
     assert_true(longest >= 4);
@@ -277,18 +267,16 @@ TEST(a_job_that_runs_has_one_schedule)
 {
     draw_from(0);
     for (int k = 0; k < 100; k++) {
-        struct market m;
-        struct bats_head heads[4];
-        struct bats_schedule list[BATS_OFFERS];
-        allocate(&m, heads);
-        m.e.rate = 7 * BATS_UNIT;
-        assert_int_equal(list_of(&m, list), 1);
-        assert_int_equal(list[0].offer, BATS_OFFER_FASTEST);
-        for (size_t c = 0; c < m.e.n_clusters; c++)
-            assert_int_equal(list[0].plan.machines[c], m.clusters[c].max);
-        assert_true(
-            is_to_a_cent(list[0].plan.cost,
-                         7e6 * list[0].makespan.estimate / (double)BATS_HOUR));
+        allocate();
+        m->e.rate = 7 * BATS_UNIT;
+        list();
+        assert_int_equal(m->n, 1);
+        assert_int_equal(m->list[0].offer, BATS_OFFER_FASTEST);
+        for (size_t c = 0; c < m->e.n_clusters; c++)
+            assert_int_equal(m->list[0].plan.machines[c], m->clusters[c].max);
+        assert_true(is_to_a_cent(m->list[0].plan.cost,
+                                 7e6 * m->list[0].makespan.estimate /
+                                     (double)BATS_HOUR));
     }
 }
 
@@ -298,20 +286,19 @@ TEST(nothing_is_offered_that_ends_after_the_job)
     draw_from(0);
     size_t fewer = 0;
     for (int k = 0; k < 100; k++) {
-        struct market m;
-        struct bats_schedule list[BATS_OFFERS];
-        draw(&m);
-        size_t n = list_of(&m, list);
-        size_t all = n;
-        m.e.until = (bats_time)list[n / 2].makespan.estimate + 1;
-        n = list_of(&m, list);
-        fewer += n < all;
-        for (size_t i = 0; i < n; i++)
-            assert_true(list[i].makespan.estimate <= (double)m.e.until);
+        draw();
+        list();
+        size_t all = m->n;
+        m->e.until = (bats_time)m->list[m->n / 2].makespan.estimate + 1;
+        list();
+        fewer += m->n < all;
+        for (size_t i = 0; i < m->n; i++)
+            assert_true(m->list[i].makespan.estimate <= (double)m->e.until);
         /* The soonest end is offered if nothing is in time. */
-        m.e.until = 1;
-        assert_int_equal(list_of(&m, list), 1);
-        assert_int_equal(list[0].offer, BATS_OFFER_FASTEST);
+        m->e.until = 1;
+        list();
+        assert_int_equal(m->n, 1);
+        assert_int_equal(m->list[0].offer, BATS_OFFER_FASTEST);
     }
     assert_true(fewer > 0);
 }

@@ -2,46 +2,13 @@
  * on instances that are hard. */
 #include <math.h>
 
-#include "bats/plan.h"
-#include "helpers/draw.h"
+#include "helpers/configurations.h"
 #include "plan/knapsack.h"
 
 #define TOLERANCE 1e-9
 #define INSTANCES 10000
 
 /* ---- brute force: the definition in plan.h, word by word ---- */
-
-struct configuration {
-    uint32_t machines[BATS_CLUSTERS_MAX];
-    int64_t windows;
-    bats_money price;
-    double rate;
-};
-
-/* The next of all (A_1 + 1) ... (A_n + 1) configurations; false at the end. */
-static bool advance(struct configuration *c,
-                    const struct bats_plan_item *items, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (c->machines[i] < items[i].max && items[i].rate > 0) {
-            c->machines[i]++;
-            return true;
-        }
-        c->machines[i] = 0;
-    }
-    return false;
-}
-
-static void sum_up(struct configuration *c, const struct bats_plan_item *items,
-                   size_t n)
-{
-    c->rate = 0;
-    c->price = 0;
-    for (size_t i = 0; i < n; i++) {
-        c->rate += c->machines[i] * items[i].rate;
-        c->price += c->machines[i] * items[i].charge;
-    }
-}
 
 static bool affordable(int64_t windows, bats_money price, bats_money budget)
 {
@@ -52,26 +19,14 @@ static bool affordable(int64_t windows, bats_money price, bats_money budget)
 static bool wins_tie(const struct configuration *a,
                      const struct configuration *b, size_t n)
 {
-    int64_t cost_a = a->windows * a->price, cost_b = b->windows * b->price;
-    if (cost_a != cost_b)
-        return cost_a < cost_b;
+    if (cost_of(a) != cost_of(b))
+        return cost_of(a) < cost_of(b);
     if (a->price != b->price)
         return a->price < b->price;
     for (size_t i = n; i-- > 0;)
         if (a->machines[i] != b->machines[i])
             return a->machines[i] < b->machines[i];
     return false;
-}
-
-/* Windows that a task needs on any of the clusters in use. */
-static int64_t span_of(const struct configuration *c,
-                       const double *task_windows, size_t n)
-{
-    double span = 1;
-    for (size_t i = 0; task_windows && i < n; i++)
-        if (c->machines[i] > 0)
-            span = fmax(span, ceil(task_windows[i]));
-    return (int64_t)span;
 }
 
 /* The fastest configuration that does the bag in whole tasks (NULL: tasks take
@@ -86,7 +41,6 @@ static bool brute_feasible(const struct bats_plan_item *items,
         struct configuration c = {.windows = 0};
         bool first = true;
         while (advance(&c, items, n)) {
-            sum_up(&c, items, n);
             int64_t span = span_of(&c, task_windows, n);
             c.windows =
                 (int64_t)ceil((double)n_tasks / c.rate * (1 - TOLERANCE));
@@ -116,7 +70,6 @@ static void brute_best_effort(const struct bats_plan_item *items, size_t n,
     for (int pass = 1; pass <= 2; pass++) {
         struct configuration c = {.windows = 0};
         while (advance(&c, items, n)) {
-            sum_up(&c, items, n);
             int64_t last = budget / c.price;
             if (pass == 1) {
                 most = fmax(most, (double)last * c.rate);
@@ -134,33 +87,6 @@ static void brute_best_effort(const struct bats_plan_item *items, size_t n,
 }
 
 /* ---- random small instances ---- */
-
-static double one_of(const double *values, size_t n)
-{
-    return values[pick(n)];
-}
-
-/* Charges with up to six digits, and rates that tie often or never. */
-static void draw_item(unsigned long kind, struct bats_plan_item *item,
-                      unsigned long max)
-{
-    static const double charges[] = {3, 12, 9, 0.085, 0.17, 0.34, 1, 0.5};
-    static const double minutes[] = {15, 3.75, 5, 7, 3.5, 30, 2.3333333, 45};
-    double charge = one_of(charges, 8);
-    item->max = pick(max + 1);
-    item->rate = 60 / one_of(minutes, 8);
-    if (kind == 1) { /* any charge, any rate */
-        charge = ceil(uniform() * 5e6) / 1e6;
-        item->rate = 0.1 + 20 * uniform();
-    } else if (kind == 2) { /* all equally profitable */
-        item->rate = charge * (10.0 / 3);
-    }
-    item->charge = (bats_money)llround(charge * 1e6);
-    if (pick(20) == 0)
-        item->charge = 0;
-    if (pick(20) == 0)
-        item->rate = 0;
-}
 
 TEST(plan_equals_brute_force)
 {
@@ -192,10 +118,9 @@ TEST(plan_equals_brute_force)
             n_nothing++;
         else if (!feasible)
             n_effort++;
-        bool same = plan.feasible == feasible &&
-                    plan.windows == expected.windows &&
-                    plan.price == expected.price &&
-                    plan.cost == expected.windows * expected.price;
+        bool same =
+            plan.feasible == feasible && plan.windows == expected.windows &&
+            plan.price == expected.price && plan.cost == cost_of(&expected);
         for (size_t i = 0; i < n; i++)
             same = same && plan.machines[i] == expected.machines[i];
         if (!same)
@@ -342,7 +267,7 @@ TEST(long_tasks_equal_brute_force)
             continue;
         n_feasible++;
         assert_true(fabs(plan.rate - expected.rate) <= 1e-9 * plan.rate);
-        assert_int_equal(plan.cost, expected.windows * expected.price);
+        assert_int_equal(plan.cost, cost_of(&expected));
         assert_int_equal(plan.cost, plan.windows * plan.price);
         bats_plan_solve(items, n, n_tasks, budget, &fluid, NULL);
         n_other += fluid.cost != plan.cost || fluid.rate > plan.rate;

@@ -49,38 +49,37 @@ static void fill(struct bats_profile *p)
     bats_bagfile_destroy(bag);
 }
 
+/* Texts may be anything. The hash is FNV-1a of the commands, by hand. */
+#define WRITTEN                                                               \
+    "{\"bats_profile\":1,\"bag\":{\"name\":\"b\xee\xbf\xa9g\\u001B\","        \
+    "\"tasks\":5,\"hash\":\"f1f7bb6ebc084ce4\"},\"window_s\":90,"             \
+    "\"billing\":\"window\",\"currency\":\"S\xee\xbf\xbf\\n\","               \
+    "\"elapsed_s\":1.234567,\"clusters\":[{\"name\":\"slow\","                \
+    "\"charge\":\"0.085\",\"max\":32,\"slots\":1.0,\"windows\":7,"            \
+    "\"charged\":\"0.595\",\"sample\":[[1,901.25],[3,1e-6]]},"                \
+    "{\"name\":\"fast\",\"charge\":\"0\",\"max\":4,\"slots\":1.5,"            \
+    "\"windows\":1,\"charged\":\"0\",\"sample\":[[1,225.3125],[5,3600]]}],"   \
+    "\"done\":[[1,1],[3,4]],\"failed\":[[5,5]]}\n"
+
 TEST(profile_is_read_as_it_was_written)
 {
     struct bats_profile p, q;
 
     fill(&p);
-    strcpy(p.currency, "S\xff\n"); /* texts may be anything */
+    strcpy(p.currency, "S\xff\n");
     free(p.bag_name);
     p.bag_name = strdup("b\xe9g\x1b");
     assert_ok(bats_profile_save(&p, path, &err));
+    write_text("expected", WRITTEN);
+    assert_int_equal(system("cmp p.json expected"), 0);
     assert_ok(bats_profile_load(path, &q, &err));
-    assert_string_equal(q.bag_name, "b\xe9g\x1b");
-    assert_string_equal(q.currency, "S\xff\n");
-    assert_true(q.bag_hash == p.bag_hash);
-    assert_int_equal(q.n_clusters, 2);
-    for (int i = 0; i < 2; i++) {
-        const struct bats_profile_cluster *is = &q.clusters[i],
-                                          *was = &p.clusters[i];
-        assert_string_equal(is->cluster.name, was->cluster.name);
-        assert_int_equal(is->cluster.charge, was->cluster.charge);
-        assert_int_equal(is->cluster.max, was->cluster.max);
-        assert_true(is->slots - was->slots == 0);
-        assert_int_equal(is->windows, was->windows);
-        assert_int_equal(is->charged, was->charged);
-    }
-    assert_int_equal(q.window, p.window);
-    assert_int_equal(q.elapsed, p.elapsed);
-    assert_int_equal(q.n_observations, 4);
+    assert_ok(bats_profile_save(&q, path, &err));
+    assert_int_equal(system("cmp p.json expected"), 0);
+    assert_string_equal(q.bag_name, p.bag_name);
+    assert_string_equal(q.currency, p.currency);
     assert_memory_equal(q.observations, observations, sizeof observations);
     assert_int_equal(bats_profile_left(&q), 1);
     assert_int_equal(bats_profile_charged(&q), 595000);
-    assert_int_equal(q.n_tasks, 5);
-    assert_memory_equal(q.state, states, sizeof states);
     bats_profile_release(&p);
     bats_profile_release(&q);
 }

@@ -22,11 +22,25 @@ static void refused(const void *bytes, size_t n, const char *because)
     assert_int_equal(err.code, BATS_EPROTO);
 }
 
-/* FNV-1a of the bytes of one message after the other. */
-static uint64_t digest(uint64_t sum, const struct bats_text *p)
+static struct bats_text p; /* the last message that was written */
+
+static void write_one(unsigned type)
 {
-    for (size_t i = 0; i < p->n; i++)
-        sum = (sum ^ (uint8_t)p->bytes[i]) * 0x100000001b3;
+    bats_text_release(&p);
+    write_message(type, &p);
+}
+
+static void put(const struct bats_message *message)
+{
+    bats_text_release(&p);
+    bats_proto_put(&p, message);
+}
+
+/* FNV-1a of the bytes of one message after the other. */
+static uint64_t digest(uint64_t sum)
+{
+    for (size_t i = 0; i < p.n; i++)
+        sum = (sum ^ (uint8_t)p.bytes[i]) * 0x100000001b3;
     return sum;
 }
 
@@ -36,17 +50,16 @@ TEST(each_message_arrives_as_it_was_sent)
 {
     uint64_t sum = 0xcbf29ce484222325;
     for (unsigned type = 1; type <= KINDS; type++) {
-        struct bats_text p = {0}, again = {0};
+        struct bats_text again = {0};
         struct bats_message m;
-        write_message(type, &p);
+        write_one(type);
         assert_ok(bats_proto_open(p.bytes, p.n, &m, &err));
         assert_int_equal(m.type, type);
         write_again(&m, &again);
         assert_int_equal(again.n, p.n);
         assert_memory_equal(again.bytes, p.bytes, p.n);
         assert_int_equal(m.left, 0);
-        sum = digest(sum, &p);
-        bats_text_release(&p);
+        sum = digest(sum);
         bats_text_release(&again);
     }
     assert_int_equal(sum, 0xc93e15dfd593e119);
@@ -54,28 +67,24 @@ TEST(each_message_arrives_as_it_was_sent)
 
 TEST(items_of_a_list_are_not_those_of_another)
 {
-    struct bats_text p = {0};
     struct bats_message m;
     struct bats_task_result result;
-    write_message(BATS_MESSAGE_ASSIGN, &p);
+    write_one(BATS_MESSAGE_ASSIGN);
     assert_ok(bats_proto_open(p.bytes, p.n, &m, &err));
     assert_int_equal(m.left, 2);
     assert_false(bats_proto_next_result(&m, &result));
-    bats_text_release(&p);
 }
 
 TEST(a_message_cut_anywhere_or_too_long_or_of_another_version_is_refused)
 {
     for (unsigned type = 1; type <= KINDS; type++) {
-        struct bats_text p = {0};
-        write_message(type, &p);
+        write_one(type);
         for (size_t n = 0; n < p.n; n++)
             refused(p.bytes, n, "is cut short");
         bats_text_put(&p, "", 1);
         refused(p.bytes, p.n, "is too long");
         p.bytes[1] = 1;
         refused(p.bytes, p.n, "version 1");
-        bats_text_release(&p);
     }
 }
 
@@ -83,8 +92,7 @@ TEST(a_wrong_count_is_refused)
 {
     static const unsigned lists[] = {BATS_MESSAGE_ASSIGN, BATS_MESSAGE_RESULT};
     for (size_t i = 0; i < 2; i++) {
-        struct bats_text p = {0};
-        write_message(lists[i], &p);
+        write_one(lists[i]);
         char right = p.bytes[2];
         p.bytes[2] = (char)(right + 1);
         refused(p.bytes, p.n, "is cut short");
@@ -92,7 +100,6 @@ TEST(a_wrong_count_is_refused)
         refused(p.bytes, p.n, "is too long");
         memset(p.bytes + 2, 0xff, 4);
         refused(p.bytes, p.n, "is cut short");
-        bats_text_release(&p);
     }
 }
 
@@ -121,46 +128,40 @@ TEST(values_out_of_range_are_refused)
                 {BATS_MESSAGE_OUTPUT, 6, 0, "out of range"},
                 {BATS_MESSAGE_OUTPUT, 6, 3, "out of range"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bats_text p = {0};
-        write_message(rows[i].type, &p);
+        write_one(rows[i].type);
         assert_in_range(rows[i].at, 0, p.n - 1);
         p.bytes[rows[i].at] = (char)rows[i].byte;
         refused(p.bytes, p.n, rows[i].because);
-        bats_text_release(&p);
     }
 }
 
 TEST(a_name_that_is_too_long_is_refused)
 {
     char job[BATS_PROTO_JOB + 1];
-    struct bats_text p = {0};
     struct bats_hello hello = {.kept_run = ""};
     memset(hello.node.host, 'h', BATS_NODE_HOST - 1);
-    bats_proto_put(&p, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello));
+    put(BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello));
     assert_int_equal((uint8_t)p.bytes[14], BATS_NODE_HOST - 1);
     p.bytes[14] = 0; /* its length becomes BATS_NODE_HOST */
     p.bytes[15] = 1;
     refused(p.bytes, p.n, "too long");
-    bats_text_release(&p);
     memset(job, '7', sizeof job);
     job[BATS_PROTO_JOB] = '\0';
-    bats_proto_put(&p, BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = {1, job}));
+    put(BATS_SAY(BATS_MESSAGE_KNOCK, .u.knock = {1, job}));
     refused(p.bytes, p.n, "too long");
-    bats_text_release(&p);
 }
 
 TEST(results_in_a_hello_are_checked)
 {
-    struct bats_text p = {0}, kept = {0};
+    struct bats_text kept = {0};
     struct bats_hello hello = {.kept_run = ""};
     bats_proto_put(&kept,
                    BATS_SAY(BATS_MESSAGE_VERDICT, .u.verdict = {3, 4, true}));
     for (int i = 0; i < 2; i++) {
         hello.results = (const char *)kept.bytes;
         hello.n_results = kept.n;
-        bats_proto_put(&p, BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello));
+        put(BATS_SAY(BATS_MESSAGE_HELLO, .u.hello = hello));
         refused(p.bytes, p.n, "has invalid results");
-        bats_text_release(&p);
         bats_text_release(&kept);
         bats_proto_result(&kept, &(struct bats_task_result){.task = 1});
         kept.n--; /* its last byte is missing */
@@ -188,14 +189,12 @@ static void open_and_take(const void *bytes, size_t n)
 TEST(flipped_bits_do_no_harm)
 {
     for (unsigned type = 1; type <= KINDS; type++) {
-        struct bats_text p = {0};
-        write_message(type, &p);
+        write_one(type);
         for (size_t bit = 0; bit < 8 * p.n; bit++) {
             p.bytes[bit / 8] = (char)(p.bytes[bit / 8] ^ 1 << bit % 8);
             open_and_take(p.bytes, p.n);
             p.bytes[bit / 8] = (char)(p.bytes[bit / 8] ^ 1 << bit % 8);
         }
-        bats_text_release(&p);
     }
 }
 

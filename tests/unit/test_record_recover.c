@@ -24,20 +24,20 @@ static void make_record(void)
     close_record(r);
 }
 
-static int recover(struct bats_recovery *recovery, struct bats_error *err)
+static struct bats_recovery recovery; /* the last one */
+
+static int recover(void)
 {
     unlink(OUT);
-    return bats_record_recover(PATH, OUT, recovery, err);
+    return bats_record_recover(PATH, OUT, &recovery, &err);
 }
 
 /* The record is damaged: what can be saved of it makes sense. */
-static struct bats_recovery save(void)
+static void save(void)
 {
-    struct bats_recovery recovery;
-    assert_ok(recover(&recovery, &err));
+    assert_ok(recover());
     assert_false(recovery.is_whole);
     assert_string_equal(ask(OUT, "PRAGMA integrity_check"), "ok");
-    return recovery;
 }
 
 static off_t size_of(const char *path)
@@ -70,9 +70,8 @@ static void open_all_ways(void)
 
 TEST_IN_DIRECTORY(a_copy_of_a_whole_record_can_be_continued)
 {
-    struct bats_recovery recovery;
     make_record();
-    assert_ok(recover(&recovery, &err));
+    assert_ok(recover());
     assert_numbers("1 3000 3000 0", recovery.is_whole, recovery.tasks,
                    recovery.attempts, recovery.holes);
     assert_string_equal(recovery.lost, "");
@@ -93,7 +92,6 @@ TEST_IN_DIRECTORY(a_copy_of_a_whole_record_can_be_continued)
 
 TEST_IN_DIRECTORY(a_truncated_record_is_saved_as_far_as_it_goes)
 {
-    struct bats_recovery recovery;
     make_record();
     off_t whole = size_of(PATH);
     assert_int_equal(rename(PATH, "whole"), 0);
@@ -103,7 +101,7 @@ TEST_IN_DIRECTORY(a_truncated_record_is_saved_as_far_as_it_goes)
     for (off_t length = whole - 1; length >= 0; length -= whole / 40 + 13) {
         assert_int_equal(system("cp whole " PATH), 0);
         assert_int_equal(truncate(PATH, length), 0);
-        int rc = recover(&recovery, &err);
+        int rc = recover();
         if (rc == 0) {
             assert_false(recovery.is_whole);
             assert_true(recovery.rows <= rows_before);
@@ -130,11 +128,10 @@ static int rows_on_page(int fd, off_t page)
 
 TEST_IN_DIRECTORY(a_hole_costs_only_what_is_in_it)
 {
-    struct bats_recovery recovery;
     static char nothing[PAGE];
     make_record();
     off_t pages = size_of(PATH) / PAGE;
-    assert_ok(recover(&recovery, &err));
+    assert_ok(recover());
     int64_t all = recovery.rows;
     assert_int_equal(rename(PATH, "whole"), 0);
     int hit = 0;
@@ -149,7 +146,7 @@ TEST_IN_DIRECTORY(a_hole_costs_only_what_is_in_it)
         if (lost == 0)
             continue;
         hit++;
-        recovery = save();
+        save();
         assert_int_equal(recovery.holes, 1);
         assert_true(strlen(recovery.lost) > 0);
         assert_int_equal(recovery.rows, all - lost);
@@ -175,12 +172,11 @@ static const char rows_between[] =
 
 TEST_IN_DIRECTORY(of_many_holes_the_rows_before_and_after_them_are_saved)
 {
-    struct bats_recovery recovery;
     static char nothing[PAGE];
     char sql[1024];
     make_record();
     int pages = (int)(size_of(PATH) / PAGE);
-    assert_ok(recover(&recovery, &err));
+    assert_ok(recover());
     int64_t all = recovery.rows;
     snprintf(sql, sizeof sql, rows_between, pages / 3, 2 * pages / 3);
     int64_t lost = atoll(ask(PATH, sql));
@@ -189,7 +185,8 @@ TEST_IN_DIRECTORY(of_many_holes_the_rows_before_and_after_them_are_saved)
         assert_int_equal(pwrite(fd, nothing, PAGE, page * PAGE), PAGE);
     close(fd);
     assert_true(lost > 1000);
-    assert_int_equal(save().rows, all - lost);
+    save();
+    assert_int_equal(recovery.rows, all - lost);
 }
 
 /* A state is made again from the executions, and sums from what they sum up. */
@@ -207,33 +204,29 @@ TEST_IN_DIRECTORY(what_follows_from_other_tables_is_made_again)
         " FROM cluster_now ORDER BY cluster",
         "SELECT * FROM now"};
     enum { N = sizeof same / sizeof *same };
-    struct bats_recovery recovery;
     char before[N][4096];
     make_record();
     for (size_t i = 0; i < N; i++)
         strcpy(before[i], ask(PATH, same[i]));
     for (size_t i = 0; i < N; i++)
         ask(PATH, losses[i]);
-    assert_ok(recover(&recovery, &err));
+    assert_ok(recover());
     for (size_t i = 0; i < N; i++)
         assert_string_equal(ask(OUT, same[i]), before[i]);
 }
 
 TEST_IN_DIRECTORY(what_cannot_be_helped_is_told)
 {
-    struct bats_recovery recovery;
-    assert_says(recover(&recovery, &err), BATS_EINPUT, "no such record");
+    assert_says(recover(), BATS_EINPUT, "no such record");
     make_record();
     assert_refused(bats_record_recover(PATH, PATH, &recovery, &err),
                    BATS_EINPUT, PATH ": the file exists");
     ask(PATH, "PRAGMA user_version = 12");
-    assert_says(recover(&recovery, &err), BATS_EINPUT,
-                "a newer bats-mpi (schema 12");
+    assert_says(recover(), BATS_EINPUT, "a newer bats-mpi (schema 12");
     ask(PATH, "PRAGMA user_version = 5");
-    assert_says(recover(&recovery, &err), BATS_EINPUT,
-                "an older bats-mpi (schema 5");
+    assert_says(recover(), BATS_EINPUT, "an older bats-mpi (schema 5");
     ask(PATH, "PRAGMA application_id = 7");
-    assert_says(recover(&recovery, &err), BATS_EINPUT, "is not a run record");
+    assert_says(recover(), BATS_EINPUT, "is not a run record");
 }
 
 TEST_MAIN(NULL, NULL)
