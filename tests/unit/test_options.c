@@ -144,31 +144,25 @@ TEST(mistakes_are_named)
     }
 }
 
+/* test_units.c has more of numbers, times, sizes and money. */
 TEST(values_are_read_strictly)
 {
     static const char *const wrong[] = {
-        "--seed -1",           "--seed 1x",
-        "--seed 0x10",         "--seed +1",
-        "--seed 1.5",          "--seed 9223372036854775808",
-        "--time-scale 0",      "--time-scale -1",
-        "--time-scale 1s",     "--time-scale 0x1",
-        "--time-scale inf",    "--time-scale nan",
-        "--time-scale 1e999",  "--time-scale 1e7",
-        "--time-scale 1e-7",   "--budget 1e3",
-        "--budget -1",         "--silence -1s",
+        "--seed -1",           "--seed 1.5",
+        "--time-scale 0",      "--time-scale 1e7",
+        "--time-scale 1e-7",   "--silence -1s",
         "--budget lots",       "--window 5parsec",
         "--window 900000000h", "--grace -1",
         "--monitor 0",         "--silence 0",
         "--results=",          "--memfree 0",
-        "--memfree 10MB",      "--output file",
-        "--output stream:",    "--output lin",
-        "--halt soon",         "--halt later,fail=1",
-        "--halt soon,fail=0",  "--halt soon,fail=",
-        "--halt soon,fail=1x", "--halt soon,fail=%",
-        "--halt now,fail=-1",  "--halt now,fail=101%",
-        "--halt now,done=1",   "--halt now,fail=1%%",
-        "--halt never,fail=1", "--halt 5",
-        "--memfree -1"};
+        "--output file",       "--output stream:",
+        "--output lin",        "--halt soon",
+        "--halt later,fail=1", "--halt soon,fail=0",
+        "--halt soon,fail=",   "--halt soon,fail=1x",
+        "--halt soon,fail=%",  "--halt now,fail=-1",
+        "--halt now,fail=101%", "--halt now,done=1",
+        "--halt now,fail=1%%", "--halt never,fail=1",
+        "--halt 5",            "--seed 9223372036854775808"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[128];
         snprintf(line, sizeof line, "%s bag", wrong[i]);
