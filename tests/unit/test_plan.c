@@ -183,9 +183,7 @@ TEST(empty_bag_needs_no_machine)
     struct bats_plan plan;
     assert_ok(bats_plan_solve(&item, 1, 0, 0, &plan, &err));
     assert_true(plan.feasible);
-    assert_int_equal(plan.machines[0], 0);
-    assert_int_equal(plan.windows, 0);
-    assert_int_equal(plan.cost, 0);
+    assert_numbers("0 0 0", plan.machines[0], plan.windows, plan.cost);
 }
 
 /* Five machines of the second cluster add less than 1e-9 of the rate. */
@@ -194,9 +192,8 @@ TEST(next_to_nothing_is_not_paid_for)
     struct bats_plan_item items[] = {{4, UNITS(3), 5}, {2e-9, UNITS(3), 5}};
     struct bats_plan plan;
     assert_ok(bats_plan_solve(items, 2, 100, BATS_UNLIMITED, &plan, &err));
-    assert_int_equal(plan.machines[0], 5);
-    assert_int_equal(plan.machines[1], 0);
-    assert_int_equal(plan.cost, UNITS(75));
+    assert_numbers("5 0 75000000", plan.machines[0], plan.machines[1],
+                   plan.cost);
 }
 
 /* 3 tasks of 20 minutes an hour is 3.0000000000000004 or so in binary. */
@@ -288,9 +285,7 @@ TEST(long_tasks_get_their_windows_in_large_bags)
     assert_ok(bats_plan_solve_whole(items, task_windows, 2, 1000, UNITS(10),
                                     &plan, &err));
     assert_false(plan.feasible);
-    assert_int_equal(plan.windows, 2);
-    assert_int_equal(plan.machines[0], 5);
-    assert_int_equal(plan.machines[1], 0);
+    assert_numbers("2 5 0", plan.windows, plan.machines[0], plan.machines[1]);
 }
 
 TEST(bad_input_is_refused)
