@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "report/words.h"
+#include "site/batch_system.h"
 #include "util/text.h"
 
 #define TEXT 1024
@@ -18,24 +19,6 @@
 
 /* ---- the terminal ---- */
 
-static bool parent_is_mpirun(void)
-{
-    static const char *const names[] = {"mpirun", "mpiexec", "orterun",
-                                        "prterun"};
-    char path[64], name[32] = "";
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)getppid());
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    bool found = false;
-    if (fgets(name, sizeof name, file) != NULL)
-        name[strcspn(name, "\n")] = '\0';
-    fclose(file);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        found = found || strcmp(name, names[i]) == 0;
-    return found;
-}
-
 int bats_terminal_open(int fd)
 {
     const char *type = getenv("TERM");
@@ -44,7 +27,7 @@ int bats_terminal_open(int fd)
     /* Open MPI gives standard output a pseudo-terminal of its own, regardless
      * of where mpirun writes, so the parent is asked first. */
     char path[64];
-    if (parent_is_mpirun())
+    if (bats_mpirun_is_parent())
         snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getppid(), fd);
     else
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);

@@ -146,20 +146,6 @@ bool bats_launcher_is_batch_system(void)
     return by_batch_system;
 }
 
-bool bats_launcher_is_mpirun(void)
-{
-    char path[40], name[20] = "";
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)getppid());
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    bool read = fgets(name, sizeof name, file) != NULL;
-    fclose(file);
-    return read &&
-           (strcmp(name, "mpirun\n") == 0 || strcmp(name, "mpiexec\n") == 0 ||
-            strcmp(name, "orterun\n") == 0);
-}
-
 bool bats_launcher_recovers(void)
 {
     const char *recovery = getenv("OMPI_MCA_orte_enable_recovery");
@@ -168,7 +154,7 @@ bool bats_launcher_recovers(void)
 
 void bats_launcher_fail(void)
 {
-    if (!bats_launcher_recovers() || !bats_launcher_is_mpirun() ||
+    if (!bats_launcher_recovers() || !bats_mpirun_is_parent() ||
         kill(getppid(), SIGTERM) != 0)
         return;
     struct timespec patience = {PATIENCE_MS / 1000, 0};
@@ -177,7 +163,7 @@ void bats_launcher_fail(void)
 
 void bats_launcher_see_off(void)
 {
-    int fd = bats_launcher_is_mpirun() ? pidfd_open(getppid(), 0) : -1;
+    int fd = bats_mpirun_is_parent() ? pidfd_open(getppid(), 0) : -1;
     if (fd < 0 || fork() != 0)
         return;
     setsid();

@@ -29,9 +29,6 @@ void bats_launcher_started(void);
 /* True if the batch system itself is the launcher (srun). */
 bool bats_launcher_is_batch_system(void);
 
-/* True under Open MPI's mpirun on this host. */
-bool bats_launcher_is_mpirun(void);
-
 /* True under Open MPI's mpirun --enable-recovery: when a rank dies, the others
  * stay. */
 bool bats_launcher_recovers(void);

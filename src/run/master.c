@@ -619,7 +619,7 @@ static void dismiss(struct bats_crew *crew,
         bats_comm_abort(128 + bats_signals_first());
     if (!all_left)
         notice_of("not every rank said good-bye");
-    if (bats_crew_lost_elsewhere(crew) && bats_launcher_is_mpirun())
+    if (bats_crew_lost_elsewhere(crew) && bats_mpirun_is_parent())
         notice_of("mpirun may not notice the end of the run. It is told to "
                   "end in 10 s; its exit status will then not be that of "
                   "the run");

@@ -3,6 +3,10 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/text.h"
 
 static const char *value(const char *variable)
 {
@@ -79,4 +83,16 @@ bool bats_batch_launched(void)
     while (bats_batch_systems[i] && !value(bats_batch_systems[i]->rank))
         i++;
     return bats_batch_systems[i] != NULL;
+}
+
+bool bats_mpirun_is_parent(void)
+{
+    char path[40], name[32] = "";
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)getppid());
+    FILE *file = fopen(path, "re");
+    if (file != NULL && fgets(name, sizeof name, file) != NULL)
+        name[strcspn(name, "\n")] = '\0';
+    if (file != NULL)
+        fclose(file);
+    return bats_text_lists(" mpirun mpiexec orterun prterun ", name);
 }

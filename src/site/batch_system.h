@@ -362,6 +362,9 @@ int64_t bats_batch_memory(bool of_node);
 /* A launcher of any system has started this process. */
 bool bats_batch_launched(void);
 
+/* Open MPI's mpirun, on this host, has started this process. */
+bool bats_mpirun_is_parent(void);
+
 /* The site of the first system that this process is in a job of, or "": equal
  * cluster names at two sites mean two clusters. */
 const char *bats_batch_site(void);
