@@ -12,11 +12,6 @@
 #define SENTENCE 512
 #define HELD 4096 /* longest text of machine-windows */
 
-static const char *currency_of(const struct bats_estimator *e)
-{
-    return e->currency ? e->currency : "";
-}
-
 /* ---- clusters ---- */
 
 /* (T_m / T_i) (c_m / c_i), m the cheapest known cluster; 0 if nothing is
@@ -211,7 +206,9 @@ static void print_list(const struct offers *o)
         const struct bats_schedule *s = &o->list[k];
         snprintf(text, sizeof text, "%zu %s: %s in %s", k + 1,
                  bats_offer_name(s->offer),
-                 bats_words_money(s->plan.cost, currency_of(o->e)).s,
+                 bats_words_money(s->plan.cost,
+                                  o->e->currency ? o->e->currency : "")
+                     .s,
                  bats_words_makespan(s->makespan.estimate).s);
         if (s->is_bounded)
             bats_append(text, sizeof text, ", at most %s in %s",

@@ -49,14 +49,6 @@ void state_tell(struct state *s, enum bats_command_type type, uint32_t machine)
     state_emit(s, (struct bats_command){.type = type, .machine = machine});
 }
 
-void state_tell_charge(struct state *s, uint32_t machine, bats_money amount)
-{
-    books_charge(s, machine, amount);
-    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
-                                        .machine = machine,
-                                        .amount = amount});
-}
-
 bool bats_sched_next(struct bats_sched *e, struct bats_command *command)
 {
     struct answers *a = &e->state.answers;
@@ -347,11 +339,14 @@ void books_end(struct state *s, uint32_t id)
         e->now.ended = s->now;
 }
 
-void books_charge(struct state *s, uint32_t id, bats_money amount)
+void state_tell_charge(struct state *s, uint32_t id, bats_money amount)
 {
     struct entry *e = change(s, id);
     if (e)
         e->now.charged += amount;
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
+                                        .machine = id,
+                                        .amount = amount});
 }
 
 const char *bats_lease_state_name(enum bats_lease_state state)

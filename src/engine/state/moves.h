@@ -91,22 +91,11 @@ void books_forget(struct state *s, uint32_t machine);
 void books_begin(struct state *s, uint32_t machine);
 void books_end(struct state *s, uint32_t machine);
 
-/* The lease was charged, or the amount that may still be charged has
- * changed. */
-void books_charge(struct state *s, uint32_t machine, bats_money amount);
+/* The amount that may still be charged for the lease has changed. */
 void books_change(struct state *s, uint32_t machine);
 
 /* The stake ends. */
 void books_drop(struct state *s, uint32_t machine, const struct stake *stake);
-
-static inline void lease_work(struct state *s, uint32_t machine,
-                              struct bats_position task)
-{
-    if (!s->money.lease->work)
-        return;
-    s->money.lease->work(s, machine, task_allowed(s, machine, task));
-    books_change(s, machine);
-}
 
 static inline void lease_idle(struct state *s, uint32_t machine)
 {

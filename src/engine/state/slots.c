@@ -178,9 +178,13 @@ void slots_set_limits(struct state *s)
 /* The slot's first task begins now. */
 static inline void begin(struct state *s, uint32_t slot)
 {
-    s->slots[slot].started = s->now;
-    if (s->slots[slot].n_tasks > 0)
-        lease_work(s, s->slots[slot].machine, s->slots[slot].head);
+    struct slot *sl = &s->slots[slot];
+    sl->started = s->now;
+    if (sl->n_tasks > 0 && s->money.lease->work) {
+        s->money.lease->work(s, sl->machine,
+                             task_allowed(s, sl->machine, sl->head));
+        books_change(s, sl->machine);
+    }
     if (s->run.has_limits)
         slot_set_limit(s, slot);
 }
