@@ -19,7 +19,7 @@ echo "begun by $BATS_CLUSTER"
 }
 echo x >>slow
 [ "$(wc -l <slow)" -gt 1 ] && echo "$BATS_TASK_ID" >stuck && sleep 1000
-sleep 0.3
+sleep 2 # copies begin where tasks take less time, also on a busy machine
 echo "task $BATS_TASK_ID replica $BATS_REPLICA"
 END
 yes 'sh ./task' | head -n 8 >bag
