@@ -99,6 +99,7 @@ for try in 1 2 3; do
         bats-mpi clusters -c parts.ini >out 2>err || code=$?
     [ $code -eq 137 ] || break
     scancel --name=bats-mpi
+    ! grep -q '^total' out || break
 done
 test $code -eq 0 -o $code -eq 137
 has 'fast 2 2 8 16' 'slow 2 2 3 6' 'fast: fast1' 'slow: slow1'
