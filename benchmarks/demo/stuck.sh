@@ -23,9 +23,9 @@ for i in $(seq 24); do
 done >"$bag"
 
 for tail in none soonest; do
-    printf '\n$ %s run -j 4 %s --tail %s --time-scale 600\n\n' \
+    printf '\n$ %s run -j 4 %s --tail %s --time-scale 300\n\n' \
         "$build/bats-mpi" "$bag" "$tail"
-    "$build/bats-mpi" run -j 4 "$bag" --tail "$tail" --time-scale 600 \
+    "$build/bats-mpi" run -j 4 "$bag" --tail "$tail" --time-scale 300 \
         --no-record --seed 1 --json "$out/stuck-$tail.json" \
         >"$out/stuck-$tail.txt" || exit
     grep '^18:' "$out/stuck-$tail.txt"

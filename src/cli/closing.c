@@ -141,7 +141,7 @@ static void print(const struct bats_watch *watch,
         fputs("\nThe same command with --resume does the rest.\n", stderr);
 }
 
-/* What the run's own job has used so far, joules; 0: not known. With several
+/* Joules that the run's own job has used so far; 0: not known. With several
  * clusters it could not be said of which. */
 static int64_t ask_energy(const struct bats_run_outcome *outcome)
 {

@@ -90,18 +90,16 @@ ok 'what was saved is read back, and a run with it is charged the same'
 ini '[cluster fast]; partition = fast; charge = 8' \
     '[cluster slow]; partition = slow; charge = 3' >parts.ini
 # Slurm 22.05's srun of two components may wait for ever: for its own child
-# before a rank begins, or for a thread of its PMIx plugin when all have left;
-# then it has told all.
-for try in 1 2 3; do
+# before a rank begins, or for a thread of its PMIx plugin when all have left.
+for limit in 20 20 20 30 60 60; do
     code=0
-    timeout -s KILL 60 srun --mpi=pmix -p fast -n3 \
+    timeout -s KILL $limit srun --mpi=pmix -p fast -n3 \
         bats-mpi clusters -c parts.ini : -p slow -n2 \
         bats-mpi clusters -c parts.ini >out 2>err || code=$?
     [ $code -eq 137 ] || break
     scancel --name=bats-mpi
-    ! grep -q '^total' out || break
 done
-test $code -eq 0 -o $code -eq 137
+test $code -eq 0
 has 'fast 2 2 8 16' 'slow 2 2 3 6' 'fast: fast1' 'slow: slow1'
 ok 'a heterogeneous srun outside of a job knows its partitions, too'
 

@@ -73,13 +73,13 @@ PATH=$BED/blind:$PATH lives preempted-held preemptible.sh -p preemptible \
 
 lose_nodes lost preempted lost-held preempted-held
 
-# agrees NAME: with what the run says, within 2 % and the seconds that are the end
-# of the job, on a machine that may be busy, and Slurm's way of counting whole ones.
+# agrees NAME: with what the run says, within 2 % and the two seconds that are
+# the end of the job and Slurm's way of counting whole ones.
 agrees() {
     bill "$1" >billed
     awk -v charged="$(json .charged "$1/report")" '{
         print charged, "charged,", $1, "billed"
-        exit !((charged - $1) ^ 2 <= (0.02 * $1 + 5 * $2 / 3600) ^ 2) }' billed >out
+        exit !((charged - $1) ^ 2 <= (0.02 * $1 + 2 * $2 / 3600) ^ 2) }' billed >out
 }
 # lived NAME N: all N tasks are done, in two sessions or more, none twice.
 lived() {

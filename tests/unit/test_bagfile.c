@@ -101,7 +101,7 @@ TEST(a_script_is_run_by_what_its_first_line_names)
     }
 }
 
-/* What is read from "-" is read from there; closes both ends of the pipe. */
+/* Standard input ("-") is that pipe; closes both ends of it. */
 static int load_from(int ends[2], struct bats_bagfile **from)
 {
     int saved = dup(STDIN_FILENO);
@@ -403,7 +403,7 @@ TEST(names_may_come_later_and_stand_for_repetitions)
 #define NEED "%u/%u/%" PRId64
 #define NEED_OF(need) need.cores, need.gpus, need.memory_kib
 
-/* What each task asks for: its cores/gpus/KiB, beside which others may be told,
+/* The needs of each task: its cores/gpus/KiB, beside which others may be told,
  * its seconds and, in a bag that has any, its class; then the most that any task
  * asks for, and the number of classes. */
 TEST(keys_and_classes_hold_until_they_are_there_again)

@@ -113,7 +113,7 @@ TEST(quantiles_of_many_tasks_are_those_of_a_sample)
 static const struct bats_past_place places[] = {{"slow", "site", "old"},
                                                 {"fast", "site", "new"}};
 
-/* What the next run has measured. */
+/* The next run has measured this. */
 static struct bats_task_kinds kinds;
 static struct bats_gather gather;
 

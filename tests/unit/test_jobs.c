@@ -51,7 +51,7 @@ static void note(void *context, bats_time now, const struct bats_command *c)
         .step = BATS_MINUTE, .lease = (minutes)*BATS_MINUTE, __VA_ARGS__      \
     }
 
-/* Of each cluster so many machines; no second one if `dear` is 0. */
+/* Each cluster has n_machines; there is no second one if `dear` is 0. */
 static void prepare_two(uint32_t n_tasks, uint32_t n_machines, double dear,
                         bats_money budget)
 {

@@ -100,7 +100,7 @@ static int forget(void **state)
 
 #define PLAY(name) TEST_WITH(name, forget, NULL)
 
-/* What the kinds of tasks need. */
+/* The needs of the kinds of tasks. */
 #define NEEDS(...)                                                            \
     memcpy(p->needs, ((const struct bats_need[]){__VA_ARGS__}),               \
            sizeof((const struct bats_need[]){__VA_ARGS__}))

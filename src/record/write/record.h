@@ -414,7 +414,7 @@ int bats_record_commit(struct bats_record *record, struct bats_error *err);
 /* Syncs committed rows to disk. */
 int bats_record_sync(struct bats_record *record, struct bats_error *err);
 
-/* What the job that the run is in has used so far, joules; 0: not known. Before
+/* Notes the joules that the run's own job has used so far; 0: not known. Before
  * the session ends. */
 int bats_record_energy(struct bats_record *record, int64_t energy_j,
                        struct bats_error *err);
