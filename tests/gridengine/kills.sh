@@ -1,7 +1,8 @@
 # Sourced after alloc.sh: kills what takes part in a run on jobs of Grid Engine.
 . "$TOP/tests/kills.sh"
-# PARTS may be qmaster, too, which loses the bill of a job that ends meanwhile.
-parts=(${PARTS-master script mpirun worker execd node})
+# PARTS may be execd, node and qmaster, too: Grid Engine's own, which may lose the
+# bill of a job that ends meanwhile.
+parts=(${PARTS-master script mpirun worker})
 hosts='fast1 fast2 slow1 slow2'
 answers() { qconf -sh >/dev/null 2>&1; }
 repaired() { :; }
