@@ -175,9 +175,10 @@ static int await(json_t *answer)
 
 /* ---- submitting ---- */
 
-/* Options with a value, and their names in a request. A number is sent as
- * one. */
-enum { CLASS, CLASS_SHORT, KEY, CORES, MEMORY, GPUS, LIMIT, N_VALUES };
+/* Options with a value, and their names in a request; NULL: not in it. A number
+ * is sent as one. SAY: printed before the number of the task, also if it waits;
+ * for sbatch. */
+enum { CLASS, CLASS_SHORT, KEY, CORES, MEMORY, GPUS, LIMIT, SAY, N_VALUES };
 static const struct {
     const char *option, *name;
     bool is_number;
@@ -189,6 +190,7 @@ static const struct {
     [MEMORY] = {"--memory", "memory", false},
     [GPUS] = {"--gpus", "gpus", true},
     [LIMIT] = {"--limit", "limit", false},
+    [SAY] = {"--say", NULL, false},
 };
 
 struct submission {
@@ -225,7 +227,7 @@ static json_t *request_of(const struct submission *s, const char *command)
     if (getcwd(cwd, sizeof cwd) != NULL)
         json_object_set_new(r, "cwd", bats_json_text(cwd));
     for (int i = 0; i < N_VALUES; i++)
-        if (s->value[i] != NULL)
+        if (s->value[i] != NULL && values[i].name != NULL)
             json_object_set_new(r, values[i].name,
                                 values[i].is_number
                                     ? json_integer(atoll(s->value[i]))
@@ -256,10 +258,13 @@ static int submit(const struct submission *s, const char *command)
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGHUP, &action, NULL);
     }
+    const char *say = s->value[SAY];
     json_t *answer = ask(request_of(s, command));
+    if (say != NULL || !s->waits)
+        printf("%s%ld\n", say != NULL ? say : "", number(answer, "id", 0));
+    fflush(stdout);
     if (s->waits)
         return await(answer);
-    printf("%ld\n", number(answer, "id", 0));
     json_decref(answer);
     return 0;
 }
@@ -418,6 +423,13 @@ static bool is_number(const char *word)
     return *word != '\0' && word[strspn(word, "0123456789")] == '\0';
 }
 
+static void check_numbers(char **words, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!is_number(words[i]))
+            die(REFUSED, "'%s' is not the number of a task", words[i]);
+}
+
 static int usage(bool is_wrong)
 {
     bats_asset_write(is_wrong ? stderr : stdout, &usage_txt);
@@ -466,10 +478,8 @@ static int bats_submit(int argc, char **argv)
                    strcmp(option, "--after-any") == 0) {
             int any = strcmp(option, "--after-any") == 0;
             s.after[any].words = argv + i + 1;
-            while (i + 1 < argc && is_number(argv[i + 1])) {
-                s.after[any].n++;
-                i++;
-            }
+            for (; i + 1 < argc && argv[i + 1][0] != '-'; i++)
+                check_numbers(s.after[any].words, ++s.after[any].n);
         } else if (has_value && value < N_VALUES &&
                    (!values[value].is_number || is_number(argv[i + 1]))) {
             s.value[value] = argv[++i];
@@ -489,13 +499,6 @@ static int bats_submit(int argc, char **argv)
     if (s.is_list)
         return i < argc ? usage(true) : submit_lines(&s);
     return submit(&s, take_words(&s, argc - i, argv + i));
-}
-
-static void check_numbers(char **words, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!is_number(words[i]))
-            die(REFUSED, "'%s' is not the number of a task", words[i]);
 }
 
 /* Without a number: all tasks that have not ended, "ID running" a line. */

@@ -209,6 +209,7 @@ exits 2 'the properties in the script damaged are not JSON' \
 ok 'a damaged script is refused'
 cat >driver <<'END'
 bats-submit ' ' ; bats-submit --after 7 -- true; bats-submit '@unknown'
+bats-submit --after x -- touch x; bats-submit --after-any 3 x -- touch x
 bats-state 9; bats-submit --wat
 python3 - <<'P'
 import os, socket
@@ -228,6 +229,7 @@ stat -c %a "$BATS_SOCKET"
 END
 open_bag --record w.bats -- sh driver
 [ "$(grep -cE 'empty|no task 7|unknown|no such task' err)" -ge 4 ]
+[ "$(grep -c "'x' is not the number of a task" err)" = 2 ]
 [ "$(grep -c '"error"' out)" -ge 4 ]
 grep -q 'too long' out
 [ "$(tail -n 1 out)" = 600 ]

@@ -72,7 +72,8 @@ echo "$0 $OMP_NUM_THREADS \n $((1 + 1))"
 S
 ! sbatch --array 0-4 --wrap 'touch array'
 ! sbatch -d afternotok:1 --wrap 'touch array'
-sbatch --wait --wrap 'exit 7' -o waited || echo "waited, $?"
+! sbatch -d afterok:x --wrap 'touch array'
+sbatch --verbose --wait --wrap 'exit 7' -o waited || echo "waited, $?"
 M
 open_bag -j 3 -- bash manager
 for i in 1 2 3; do
@@ -92,7 +93,8 @@ grep -qx '4 R' out
 grep -q 'needs 900G of memory' err
 grep -q -e '--array is not known' err
 grep -q 'afternotok:1 is not known' err
-grep -qx 'waited, 7' out
+grep -q "'x' is not the number of a task" err
+tail -n 2 out | paste -s | grep -qx 'Submitted batch job [7-9]	waited, 7'
 [ ! -e array ]
 ok 'the queue shows what runs, jobs wait for others, and are cancelled'
 done_testing

@@ -99,7 +99,7 @@ unset BATS_SOCKET
 cat >driver <<'D'
 bats-submit 'touch begun2; until [ -e go2 ]; do sleep 0.05; done'
 bats-submit 'touch second'
-bats-submit --after 2 'touch third'
+bats-submit --after 2 -- 'touch third'
 until [ -e begun2 ]; do sleep 0.05; done
 echo $$ >pid
 exec sleep 100
