@@ -567,19 +567,6 @@ int bats_hub_listen(struct bats_comm *comm, bool listens,
     return rc;
 }
 
-const uint8_t *bats_hub_secret(const struct bats_comm *comm)
-{
-    return hub_of(comm)->door.secret;
-}
-
-bool bats_hub_meet(struct bats_comm *comm, int fd)
-{
-    bats_comm_lock();
-    bool met = meet(hub_of(comm), fd);
-    bats_comm_unlock();
-    return met;
-}
-
 /* ---- for joined.c ---- */
 
 struct bats_hub_job *bats_hub_job(const struct bats_comm *comm, size_t i)

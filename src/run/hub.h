@@ -35,7 +35,7 @@
  *
  * One poll() finds all that has come. The jobs take turns, and nothing is read
  * ahead of what is taken, so a gateway that sends faster than the master works
- * has to wait. Except for bats_hub_meet and the heart (comm.h), only the main
+ * has to wait. Except for the heart (comm.h), only the main
  * thread may call.
  */
 #ifndef BATS_HUB_H
@@ -100,13 +100,6 @@ int bats_hub_forked(const int *fds, int n, void (*ended)(void),
  * BATS_ESYS. */
 int bats_hub_listen(struct bats_comm *comm, bool listens,
                     struct bats_error *err);
-
-/* For tests: the secret of the run. */
-const uint8_t *bats_hub_secret(const struct bats_comm *comm);
-
-/* For tests: a stranger has connected by this socket, which the hub takes
- * over. False: out of memory, or not a socket; the caller keeps it. */
-bool bats_hub_meet(struct bats_comm *comm, int fd);
 
 /* Connection i, in order of arrival; NULL: there are not so many. Valid until
  * its bats_hub_drop. */
