@@ -283,7 +283,8 @@ int main(int argc, char **argv)
     unsigned long events = usable ? strtoul(argv[4], NULL, 10) : 0;
     world.parents = argc == 6 ? (uint32_t)strtoul(argv[5], NULL, 10) : 0;
     if (n_tasks < 2 || most < 2 || events < 1 || !bats_policy_find(argv[1])) {
-        fputs("usage: engine POLICY TASKS MACHINES EVENTS [PARENTS]\n", stderr);
+        fputs("usage: engine POLICY TASKS MACHINES EVENTS [PARENTS]\n",
+              stderr);
         return 2;
     }
     size_t bytes, with_one_task, with_one_machine;

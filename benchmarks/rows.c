@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bats/sched.h"
 #include "bats/policy.h"
+#include "bats/sched.h"
 #include "record/write/record.h"
 
 void bats_rows(struct bats_record *record, uint32_t tasks, uint32_t group);

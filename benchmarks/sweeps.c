@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const struct bats_sweep_source source = {.kind = BATS_SOURCE_ARRAY,
-                                       .text = array};
+                                             .text = array};
     snprintf(array, sizeof array, "1-%ld", atol(argv[1]) / 100);
     for (int i = 0; i < 100; i++) {
         snprintf(numbers[i], sizeof numbers[i], "%d", i);

@@ -34,8 +34,8 @@ static inline double args_real(const char *program, const char *option,
 
     x = strtod(text, &end);
     if (end == text || *end != '\0' || !(x >= low && x <= high))
-        args_fail(program, "--%s: \"%s\" is not a number from %g to %g", option,
-                  text, low, high);
+        args_fail(program, "--%s: \"%s\" is not a number from %g to %g",
+                  option, text, low, high);
     return x;
 }
 
@@ -49,8 +49,9 @@ static inline long args_whole(const char *program, const char *option,
     errno = 0;
     n = strtol(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || n < low || n > high)
-        args_fail(program, "--%s: \"%s\" is not a whole number from %ld to %ld",
-                  option, text, low, high);
+        args_fail(program,
+                  "--%s: \"%s\" is not a whole number from %ld to %ld", option,
+                  text, low, high);
     return n;
 }
 

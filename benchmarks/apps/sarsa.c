@@ -34,15 +34,15 @@
 
 #include "args.h"
 
-#define PROGRAM        "sarsa"
-#define CARS           2
-#define DAY            3600 /* seconds in which passengers arrive */
-#define DOORS          5    /* seconds of a stop */
-#define CAPACITY       6    /* passengers in a car */
-#define FLOORS_MAX     40
+#define PROGRAM "sarsa"
+#define CARS 2
+#define DAY 3600   /* seconds in which passengers arrive */
+#define DOORS 5    /* seconds of a stop */
+#define CAPACITY 6 /* passengers in a car */
+#define FLOORS_MAX 40
 #define TRAVEL_CLASSES 16
-#define LOAD_CLASSES   8
-#define CAR_STATES     (TRAVEL_CLASSES * LOAD_CLASSES)
+#define LOAD_CLASSES 8
+#define CAR_STATES (TRAVEL_CLASSES * LOAD_CLASSES)
 
 struct parameters {
     long seed;
@@ -227,7 +227,8 @@ static void let_out_and_in(struct day *day, int i, int now)
             continue;
         if (who->aboard && who->to == car->floor)
             who->gone = true;
-        if (who->aboard || who->from != car->floor || car->n_aboard == CAPACITY)
+        if (who->aboard || who->from != car->floor ||
+            car->n_aboard == CAPACITY)
             continue;
         who->aboard = true;
         who->waited = now - who->arrival;

@@ -33,11 +33,11 @@
 
 #include "args.h"
 
-#define PROGRAM      "som"
-#define FEATURES     4
-#define CLASSES      3
-#define FLOWERS_MAX  10000
-#define EDGE_MAX     100 /* longest edge of a map */
+#define PROGRAM "som"
+#define FEATURES 4
+#define CLASSES 3
+#define FLOWERS_MAX 10000
+#define EDGE_MAX 100     /* longest edge of a map */
 #define FINAL_RADIUS 0.5 /* in cells */
 
 struct flower {
@@ -90,8 +90,11 @@ static struct parameters parse_arguments(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    struct parameters p = {
-        .seed = 1, .iterations = 20000, .rate = 0.5, .radius = 5.0, .size = 10};
+    struct parameters p = {.seed = 1,
+                           .iterations = 20000,
+                           .rate = 0.5,
+                           .radius = 5.0,
+                           .size = 10};
     int c;
 
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {

@@ -218,7 +218,8 @@ static void execute(const struct bats_plan *plan, bats_money aside,
 static void sample_bag(double *bag, gsl_rng *rng,
                        struct tally tally[BATS_OFFERS][2])
 {
-    struct bats_cluster clusters[CLOUDS] = {{.name = "A", .charge = 0, .max = CAP}};
+    struct bats_cluster clusters[CLOUDS] = {
+        {.name = "A", .charge = 0, .max = CAP}};
     struct bats_runtimes thesis[CLOUDS], ours[CLOUDS];
     struct bats_schedule schedules[BATS_OFFERS];
     struct bats_error err;
@@ -230,7 +231,8 @@ static void sample_bag(double *bag, gsl_rng *rng,
             sample[i] = bag[i] / speed[c];
         thesis[c] = bats_runtimes_normal(sample, SAMPLE, 0.9);
         ours[c] = bats_runtimes_of(sample, SAMPLE, 0.9);
-        clusters[c] = (struct bats_cluster){.name = "", .charge = charge[c], .max = CAP};
+        clusters[c] =
+            (struct bats_cluster){.name = "", .charge = charge[c], .max = CAP};
     }
     const struct bats_estimator e = {.plans = BATS_PLANS_CONFIGURATIONS,
                                      .clusters = clusters,

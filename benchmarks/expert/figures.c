@@ -80,8 +80,7 @@ static void print_static(double mr_max, const struct bats_plays *plays,
                          size_t n)
 {
     static const char *const names[] = {
-        "AR",  "TRR",   "TR",    "AUR",
-        "CNinf", "CN1T0", "N=3,T=1x,D=2x,Mr=0.02"};
+        "AR", "TRR", "TR", "AUR", "CNinf", "CN1T0", "N=3,T=1x,D=2x,Mr=0.02"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct bats_candidate c = {.is_efficient = false};
         bool dominated = false;
@@ -147,8 +146,7 @@ static void figure_10(void)
         for (size_t i = 0; i < n; i++)
             if (list[i].is_efficient)
                 printf("fixed\t%.2f\t%.0f\t%.3f\n", sizes[k],
-                       time_of(list[i].mean.tail),
-                       cost_of(list[i].mean.cost));
+                       time_of(list[i].mean.tail), cost_of(list[i].mean.cost));
         bats_plays_destroy(plays);
     }
 }
@@ -158,10 +156,10 @@ int main(int argc, char **argv)
     double share = (T_UR - LOW) / (HIGH - LOW);
     n_plays = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 100;
     for (int i = 0; i < TIMES; i++)
-        times[i] = (bats_time)(LOW + (HIGH - LOW) *
-                                         gsl_cdf_beta_Pinv((i + 0.5) / TIMES, 2,
-                                                           2 * (1 - share) /
-                                                               share));
+        times[i] =
+            (bats_time)(LOW + (HIGH - LOW) *
+                                  gsl_cdf_beta_Pinv((i + 0.5) / TIMES, 2,
+                                                    2 * (1 - share) / share));
     reliable[0] = (bats_time)T_UR;
     figure_9(0.1);
     figure_9(0.3);

@@ -192,8 +192,8 @@ static void set_deadline(struct bats_scenario *s,
         fail(err.text);
     s->engine.goal = (struct bats_goal){.deadline = (bats_time)(2 * soonest),
                                         .minimize = BATS_MINIMIZE_COST};
-    if (least_cost(bats_world_problem(world), s->engine.goal.deadline,
-                        &cost, &err) < 0)
+    if (least_cost(bats_world_problem(world), s->engine.goal.deadline, &cost,
+                   &err) < 0)
         fail(err.text);
     s->budgets[0].amount = (bats_money)(3 * cost);
 }

@@ -173,8 +173,8 @@ static void play_deadlines(struct bats_scenario *s, const struct names *names,
                 .deadline = (bats_time)ceil(
                     1.000001 * strtod(factors[d], NULL) * soonest),
                 .minimize = BATS_MINIMIZE_COST};
-            if (least_cost(bats_world_problem(world),
-                           s->engine.goal.deadline, &least, &err))
+            if (least_cost(bats_world_problem(world), s->engine.goal.deadline,
+                           &least, &err))
                 fail(err.text);
             if (!isfinite(least))
                 continue; /* microseconds are too coarse for this bag */

@@ -32,7 +32,7 @@ enum bats_offer {
     BATS_OFFER_CHEAPER,
     BATS_OFFER_BALANCED,
     BATS_OFFER_FASTER,
-    BATS_OFFER_KINDS     /* recorded as these numbers */
+    BATS_OFFER_KINDS /* recorded as these numbers */
 };
 
 struct bats_choice {

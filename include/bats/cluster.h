@@ -26,9 +26,9 @@ struct bats_cluster {
     bats_time noticed; /* delay after which the run learns of a loss; 0:
                           never */
     bool lost_is_free; /* if charged for use: lost executions are free */
-    struct bats_tariff tariff; /* used if billed by the second */
-    bool reclaimable;  /* its machines may be reclaimed; then: */
-    bats_time notice;  /* notice given before a reclaim */
+    struct bats_tariff tariff;     /* used if billed by the second */
+    bool reclaimable;              /* its machines may be reclaimed; then: */
+    bats_time notice;              /* notice given before a reclaim */
     struct bats_lifetime lifetime; /* expected lifetime */
 };
 

@@ -55,13 +55,13 @@ struct bats_plays_model {
     const bats_time *reliable; /* the same in the reliable pool, where none is
                                   lost */
     size_t n_reliable_times;
-    double gamma; /* in (0, 1]; informational if losses are noticed */
+    double gamma;          /* in (0, 1]; informational if losses are noticed */
     bats_time noticed;     /* delay of the notice of each loss; 0: losses
                             * are silent */
     const bats_time *lost; /* times of losses, ascending, >= 0: the share */
     size_t n_lost;         /* `loses` is lost if it has not ended before */
     double loses;
-    double t_ur;   /* T_ur; 0: the mean of `unreliable` */
+    double t_ur; /* T_ur; 0: the mean of `unreliable` */
     double price_unreliable, price_reliable; /* millionths per microsecond */
     bool lost_is_free;
     bool redraws; /* every instance draws its time; false: every task */

@@ -124,7 +124,7 @@ enum bats_event_type {
                           will be preempted */
     BATS_EVENT_BILLED, /* machine, amount: bill of its ended job; or
                           BATS_NO_MACHINE: of a job of an earlier session */
-    BATS_EVENT_CLOSED,  /* machine: it can have no further job */
+    BATS_EVENT_CLOSED, /* machine: it can have no further job */
     BATS_EVENT_RETIRED, /* machine: running tasks of its job may end, but it
                            gets no more; its next job may. Other machines: LOST
                            follows when it is idle */
@@ -142,12 +142,12 @@ static inline bool bats_is_job_event(enum bats_event_type type)
 struct bats_event {
     enum bats_event_type type;
     uint32_t machine;
-    uint32_t slot;     /* 0 .. slots of the machine - 1 */
-    uint32_t task;     /* 0 .. n_tasks - 1 */
-    bats_time runtime; /* DONE, FAILED: how long the task ran */
-    bats_money amount; /* BILLED */
-    int64_t energy_j;  /* BILLED: that the job used, joules; 0: unknown */
-    uint16_t category; /* ADDED */
+    uint32_t slot;         /* 0 .. slots of the machine - 1 */
+    uint32_t task;         /* 0 .. n_tasks - 1 */
+    bats_time runtime;     /* DONE, FAILED: how long the task ran */
+    bats_money amount;     /* BILLED */
+    int64_t energy_j;      /* BILLED: that the job used, joules; 0: unknown */
+    uint16_t category;     /* ADDED */
     struct bats_need need; /* ADDED */
     struct bats_choice choice;
     bool out_of_memory; /* FAILED, for that reason */
@@ -161,11 +161,11 @@ enum bats_command_type {
     BATS_COMMAND_ACQUIRE, /* machine: unpark it; its first window starts now. A
                              job: request it; answered by JOINED, or by LOST
                              and BILLED if it is not available */
-    BATS_COMMAND_RUN,    /* machine, slot, task, replica: run it after the
+    BATS_COMMAND_RUN,     /* machine, slot, task, replica: run it after the
                             slot's earlier tasks */
-    BATS_COMMAND_CANCEL, /* machine, slot, task: stop it. Answered by
+    BATS_COMMAND_CANCEL,  /* machine, slot, task: stop it. Answered by
                              PREEMPTED, or by DONE/FAILED if that was faster */
-    BATS_COMMAND_PARK,   /* machine: its paid time is over; it may be acquired
+    BATS_COMMAND_PARK,    /* machine: its paid time is over; it may be acquired
                             again. A job, perhaps not begun: end it; answered
                             by BILLED */
     BATS_COMMAND_RELEASE, /* machine: it will not be used again */
@@ -223,7 +223,7 @@ struct bats_sched_options {
     uint32_t n_tasks;                    /* N >= 1 */
     const struct bats_cluster *clusters; /* copied */
     size_t n_clusters;                   /* 1..BATS_CLUSTERS_MAX */
-    const bats_time *expected; /* per cluster: expected task runtime, used
+    const bats_time *expected;      /* per cluster: expected task runtime, used
                                   until one is measured; 0 or NULL: unknown.
                                   Copied */
     const struct bats_prior *prior; /* prior belief about the clusters, for the
@@ -241,11 +241,11 @@ struct bats_sched_options {
     bats_time prefetch;         /* work that a slot prefetches, in time; 0:
                                    only the running task */
     uint64_t seed;              /* draw order of the tasks */
-    bool in_order;         /* tasks are drawn by ascending number, not at
+    bool in_order;              /* tasks are drawn by ascending number, not at
                               random: for runs without sampling */
-    const uint32_t *order; /* or in this order of all tasks; NULL: none */
-    double confidence_z;   /* z of the sample size; 0: 1.96 */
-    double sample_error;   /* delta of the sample size; 0: 0.25 */
+    const uint32_t *order;      /* or in this order of all tasks; NULL: none */
+    double confidence_z;        /* z of the sample size; 0: 1.96 */
+    double sample_error;        /* delta of the sample size; 0: 0.25 */
     struct bats_sched_rules rules;
     struct bats_sched_earlier earlier;
     struct bats_sched_sampling sampling;
@@ -257,7 +257,7 @@ struct bats_sched_options {
                             expression of makespan, tail (seconds), cost and
                             task_cost, or cheapest, fastest or product; within
                             budget and deadline, if any. Copied */
-    bool tells_leases; /* keep leases for bats_sched_next_lease */
+    bool tells_leases;   /* keep leases for bats_sched_next_lease */
     const struct bats_graph *graph; /* dependencies of the n_tasks tasks,
                                        without a cycle. NULL: none. Not copied:
                                        must outlive the engine */

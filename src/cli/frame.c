@@ -48,7 +48,8 @@ int bats_verb_carry_out(enum bats_verb verb, int argc, char **argv)
         rc = v->check(&set, &err);
     if (rc < 0)
         return bats_options_complain(verb, &err);
-    int code = v->show != NULL ? bats_look_answer(v->show, &set) : v->act(&set);
+    int code =
+        v->show != NULL ? bats_look_answer(v->show, &set) : v->act(&set);
     bats_must(bats_flush(&bats_why));
     return code;
 }

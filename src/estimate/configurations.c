@@ -1,8 +1,8 @@
 /* configurations: schedules for policy bkp. See plans.h. */
 #include "estimate/plans.h"
 
-#include <stdlib.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bats/frontier.h"

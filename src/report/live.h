@@ -22,8 +22,8 @@
 
 #define BATS_LIVE_SUFFIX ".live"
 #define BATS_LIVE_EVERY_US 2000000
-#define BATS_LIVE_RUNNING 20 /* longest-running tasks */
-#define BATS_LIVE_CAUSES 8 /* the most frequent ones */
+#define BATS_LIVE_RUNNING 20  /* longest-running tasks */
+#define BATS_LIVE_CAUSES 8    /* the most frequent ones */
 #define BATS_LIVE_COMMAND 120 /* bytes shown of a command */
 #define BATS_LIVE_NEED 64     /* bytes shown of a need */
 

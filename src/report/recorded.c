@@ -53,8 +53,8 @@ int bats_recorded_status(struct bats_view *view,
     if (rc < 0)
         return rc;
     add_expected(status, *options);
-    status->grams_per_kwh = json_number_value(json_object_get(
-        json_object_get(*options, "run"), "grams_per_kwh"));
+    status->grams_per_kwh = json_number_value(
+        json_object_get(json_object_get(*options, "run"), "grams_per_kwh"));
     if (bats_recorded_terms(*options).lasts)
         share_out(status);
     return 0;

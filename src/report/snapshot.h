@@ -26,7 +26,7 @@ struct bats_snapshot {
     enum bats_snapshot_phase phase; /* RUNS, unless the caller knows better */
     const struct bats_decision *decisions; /* borrowed from the engine */
     size_t n_decisions;
-    bool has_strategy;       /* for the policy expert: */
+    bool has_strategy; /* for the policy expert: */
     struct bats_sched_strategy strategy;
     bool has_promise; /* a schedule was chosen after sampling: */
     struct bats_schedule promise;

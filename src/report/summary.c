@@ -295,15 +295,15 @@ static void print_skipped(FILE *out, const struct bats_report *r)
     uint32_t n_unpaid = 0, n = r->snapshot.status.skipped;
     for (uint32_t i = 0; i < r->n_workflows; i++)
         n_unpaid += r->workflows[i].unpaid;
-    print_number(
-        out, "skipped", n, "task",
-        r->is_open      ? ", which were withdrawn, or waited for one that "
-                          "failed"
-        : n_unpaid == 0 ? ", which waited for one that failed"
-        : n_unpaid == n ? ", which the budget of their workflow does not cover"
-                        : ", which the budget of their workflow does not "
-                          "cover, or which waited for others that were not "
-                          "done");
+    print_number(out, "skipped", n, "task",
+                 r->is_open ? ", which were withdrawn, or waited for one that "
+                              "failed"
+                 : n_unpaid == 0 ? ", which waited for one that failed"
+                 : n_unpaid == n
+                     ? ", which the budget of their workflow does not cover"
+                     : ", which the budget of their workflow does not "
+                       "cover, or which waited for others that were not "
+                       "done");
 }
 
 static void print_mishaps(FILE *out, const struct bats_report *r)
@@ -396,10 +396,9 @@ static void print_decisions(FILE *out, const struct bats_snapshot *s)
         if (is_cut)
             continue;
         fprintf(out, "%8s  ", bats_words_moment(list[i].time).s);
-        bats_words_wrap(out,
-                        bats_words_decision(text, sizeof text, s->platform,
-                                            &list[i]),
-                        10, 10, WIDTH);
+        bats_words_wrap(
+            out, bats_words_decision(text, sizeof text, s->platform, &list[i]),
+            10, 10, WIDTH);
     }
 }
 

@@ -83,9 +83,11 @@ struct bats_column {
  * at so many grams per kWh (0: unknown). Two spare columns show them. */
 void bats_table_add_energy(json_t *cluster, int64_t energy_j,
                            double grams_per_kwh);
+/* clang-format off */
 #define BATS_TABLE_ENERGY                                                     \
     {"kWh", "energy_kwh", BATS_FIGURE_THREE, NULL, true},                     \
         {"kg CO2", "co2_kg", BATS_FIGURE_THREE, NULL, true}
+/* clang-format on */
 
 /* Fills the table with its head and the first `most` rows of the array. */
 void bats_table_fill(struct bats_table *table,

@@ -41,10 +41,10 @@ struct bats_execution {
     const char *command;
     const char *class; /* of a task of an open bag; NULL: what the bag says */
     struct bats_need need; /* what it asked for */
-    bool is_result;    /* false: the task goes on elsewhere or back to the bag,
+    bool is_result;  /* false: the task goes on elsewhere or back to the bag,
                       * because */
-    bool preempted;    /* we stopped it in the middle of its work, */
-    bool superseded;   /* or another replica was first */
+    bool preempted;  /* we stopped it in the middle of its work, */
+    bool superseded; /* or another replica was first */
     struct bats_usage usage; /* its exit_status may be < 0, too */
     bats_time runtime;       /* virtual time */
     const char *last;        /* end of its standard error, if it failed */

@@ -76,8 +76,7 @@ static int take_properties(json_t *request, const json_t *properties)
     const json_t *rule = json_object_get(properties, "rule");
     if (!json_is_string(rule))
         rule = json_object_get(properties, "groupid");
-    if (json_number_value(mb) == MIB_DEFAULT ||
-        json_equal(mb, disk) ||
+    if (json_number_value(mb) == MIB_DEFAULT || json_equal(mb, disk) ||
         (json_number_value(mb) == MIB_MOST_DEFAULT &&
          json_number_value(disk) > MIB_MOST_DEFAULT &&
          json_number_value(disk) != DISK_DEFAULT))

@@ -178,7 +178,7 @@ struct bats_job_bill {
     int64_t submit_s; /* since 1970; 0: unknown */
     bool is_final;    /* the job's end is known, and the bill will not
                        * change */
-    int64_t end_s; /* since 1970; 0: it has not ended */
+    int64_t end_s;    /* since 1970; 0: it has not ended */
     int64_t seconds;
     double rate;      /* per hour */
     int64_t energy_j; /* that its nodes used, joules; 0: not measured */
@@ -205,7 +205,7 @@ struct bats_job_rules {
     uint32_t together; /* most jobs of one submission; 0: one */
     bool memory_by_slot, gpus_by_slot; /* a request is for each slot, not for
                                         * the node */
-    int64_t late_s;    /* 0: the accounting knows all jobs. Else only those
+    int64_t late_s; /* 0: the accounting knows all jobs. Else only those
                         * that have begun, this long after their end */
 };
 
@@ -265,8 +265,8 @@ struct bats_batch_jobs {
     void (*bills)(const char *name, const char *const *ids, size_t n,
                   struct bats_argv *argv);
     bool (*read_bills)(const char **at, struct bats_job_bill *bill);
-    /* What to do about jobs that the accounting never sees end, because the
-     * system has lost them: a sentence for people. NULL: not known. */
+    /* A sentence for people about jobs that the accounting never sees end,
+     * because the system has lost them; NULL: nothing can be done. */
     const char *lost;
 
     /* The words that start the command for the shell in all tasks of the job

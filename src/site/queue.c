@@ -112,11 +112,10 @@ bool bats_queue_next(struct bats_queue *j, struct bats_queue_news *news)
 
 static void bill(struct bats_queue *j, uint32_t place, bats_money amount)
 {
-    tell(j, &(struct bats_queue_news){
-                .type = BATS_QUEUE_BILLED,
-                .place = place,
-                .amount = amount,
-                .energy_j = j->jobs[place].energy_j});
+    tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_BILLED,
+                                      .place = place,
+                                      .amount = amount,
+                                      .energy_j = j->jobs[place].energy_j});
     j->jobs[place] = (struct job){.number = j->jobs[place].number};
     j->n--;
 }
@@ -509,8 +508,8 @@ static void bill_late(struct bats_queue *j, uint32_t place, bool answers)
 {
     const struct job *job = &j->jobs[place];
     bool is_free = answers && job->is_forgotten && !job->is_known;
-    say(j, "the accounting of %s does not know %sjob %s%s",
-        j->o.system->name, is_free ? "" : "the end of ", job->is.id,
+    say(j, "the accounting of %s does not know %sjob %s%s", j->o.system->name,
+        is_free ? "" : "the end of ", job->is.id,
         is_free ? ", which was forgotten: it is not billed"
                 : ": it is charged for the time it was held");
     bill(j, place, is_free ? 0 : bats_job_bill_by_time(&job->is));

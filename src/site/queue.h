@@ -115,7 +115,7 @@ struct bats_queue_news {
     int64_t start_s, end_s;
     double rate; /* per hour; < 0: unknown */
     bats_money amount;
-    int64_t energy_j;     /* joules; 0: not measured */
+    int64_t energy_j; /* joules; 0: not measured */
     bool is_lost; /* ENDED: a list had shown the job, and the system does not
                    * know it any more, or its host has never confirmed it */
     char sentence[256];

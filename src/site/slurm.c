@@ -388,9 +388,9 @@ static int64_t energy(const struct bats_allocation *a)
 {
     const char *step = getenv("SLURM_STEP_ID");
     char *answer;
-    if (step == NULL || bats_ask(&answer, NULL,
-                                 "sstat -n -P -o ConsumedEnergyRaw -j %s.%s",
-                                 a->job, step) < 0)
+    if (step == NULL ||
+        bats_ask(&answer, NULL, "sstat -n -P -o ConsumedEnergyRaw -j %s.%s",
+                 a->job, step) < 0)
         return 0;
     double joules = strtod(answer, NULL);
     free(answer);

@@ -117,7 +117,8 @@ TEST(mistakes_are_named)
          "--record-sync: '' is not a whole number"},
         {"run", "--timeout 0 a", "--timeout: it must be longer than 0"},
         {"run", "--timeout % a", "--timeout: '' is not a number above 0"},
-        {"run", "--retries 256 a", "--retries: '256' is not a whole number from 0 to 255"},
+        {"run", "--retries 256 a",
+         "--retries: '256' is not a whole number from 0 to 255"},
         {"run", "--delay 1 --timeout 9% a",
          "--delay and --timeout exclude each other"},
         {"run", "--open --shuf", "--open and --shuf exclude each other"},
@@ -147,6 +148,7 @@ TEST(mistakes_are_named)
 /* test_units.c has more of numbers, times, sizes and money. */
 TEST(values_are_read_strictly)
 {
+    /* clang-format off */
     static const char *const wrong[] = {
         "--seed -1",           "--seed 1.5",
         "--time-scale 0",      "--time-scale 1e7",
@@ -163,6 +165,7 @@ TEST(values_are_read_strictly)
         "--halt now,fail=101%", "--halt now,done=1",
         "--halt now,fail=1%%", "--halt never,fail=1",
         "--halt 5",            "--seed 9223372036854775808"};
+    /* clang-format on */
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[128];
         snprintf(line, sizeof line, "%s bag", wrong[i]);

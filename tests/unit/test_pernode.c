@@ -16,8 +16,8 @@ TEST(a_file_that_is_being_written_is_awaited)
     pid_t child = fork();
     if (child == 0) {
         FILE *file = fopen("file", "w");
-        bool is_told = flock(fileno(file), LOCK_EX) == 0 &&
-                       write(ready[1], "x", 1) == 1;
+        bool is_told =
+            flock(fileno(file), LOCK_EX) == 0 && write(ready[1], "x", 1) == 1;
         usleep(200000);
         fputs("17\n4\n", file);
         _exit(fclose(file) || !is_told);

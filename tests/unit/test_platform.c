@@ -139,7 +139,7 @@ TEST(the_order_of_the_workers_does_not_matter)
         workers[i].rank = WORKERS - i;
     build();
     assert_string_equal(told(), "x 1 2 1, 1h\n1.3 1.2 1.1 1.0 0.3 0.2 0.1 "
-                                  "0.0 \n0:4 0:4");
+                                "0.0 \n0:4 0:4");
 }
 
 /* The file can be read, but does not fit the workers. */
@@ -222,12 +222,11 @@ TEST(rank_0_is_charged_like_a_machine_unless_its_node_is_one)
     static const struct {
         const char *host, *partition, *file;
         bats_money charge;
-    } rows[] = {{"a1", "p", ranks, 2}, {"a1", "p", node, 0},
-                {"a0", "p", node, 2},  {"a1", "p", parts, 3},
-                {"a4", "q", parts, 0}, {"a9", "q", parts, 5},
-                {"a0", "", nodes, 7},  {"a2", "", nodes, 0},
-                {"a3", "", nodes, 9},  {"b1", "", nodes, 0},
-                {"a4", "", few, 4}};
+    } rows[] = {
+        {"a1", "p", ranks, 2}, {"a1", "p", node, 0},  {"a0", "p", node, 2},
+        {"a1", "p", parts, 3}, {"a4", "q", parts, 0}, {"a9", "q", parts, 5},
+        {"a0", "", nodes, 7},  {"a2", "", nodes, 0},  {"a3", "", nodes, 9},
+        {"b1", "", nodes, 0},  {"a4", "", few, 4}};
     set_workers(PAIRS);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bats_worker_rank idle = {.rank = 0};

@@ -87,6 +87,7 @@ TEST(workflows_pay_as_the_rows_say)
         bats_money budget; /* of the run; 0: no limit */
         bats_time begin[2], lead;
     } rows[] = {
+        /* clang-format off */
         {"the window is held by the first workflow", 1, {NO_LIMIT, 3 * UNIT},
          .ends = "goes on 0 1 3, 0+3 never 0, 0+0 never 0"},
         {"then by the second one", 1, {NO_LIMIT, 3 * UNIT},
@@ -166,6 +167,7 @@ TEST(workflows_pay_as_the_rows_say)
          .steps = "60m tick: cancel 0, charge 0, share 0; 60m stopped 0",
          .ends = "budget 4 1 3, 3+0 1h 4, 0+0 never 0",
          .shape = OF_ONE, .model = BATS_BILLING_SECOND}};
+    /* clang-format on */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         print_message("# %s\n", rows[i].what);
         prepare(rows[i].n_machines, rows[i].money[0], rows[i].money[1]);

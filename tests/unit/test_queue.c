@@ -71,8 +71,7 @@ static void set_up(bool accounts, uint32_t together)
     struct bats_queue_options o = {.system = &bats_slurm,
                                    .rules = {.accounts = accounts,
                                              .together = together,
-                                             .keeps_s =
-                                                 late_s > 0 ? 0 : 300,
+                                             .keeps_s = late_s > 0 ? 0 : 300,
                                              .late_s = late_s,
                                              .overrun_s = 60},
                                    .name = "bats-test",

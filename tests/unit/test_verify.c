@@ -63,7 +63,8 @@ TEST_IN_DIRECTORY(a_killed_run_stays_within_its_budget)
                 ask(PATH, "SELECT sum(amount) FROM charge WHERE account = 0"));
             open_bag(&run, 0, TASKS);
             bats_money after = bats_record_earlier(run.record).charged;
-            assert_int_equal(after - before, bats_record_earlier(run.record).killed);
+            assert_int_equal(after - before,
+                             bats_record_earlier(run.record).killed);
             if (run.o.billing.model != BATS_BILLING_ALLOCATION)
                 assert_true(after <= run.o.budget);
             killed += after > before;

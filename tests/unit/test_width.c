@@ -20,14 +20,16 @@ struct job {
     bool marked;
     uint32_t cluster;
 };
+/* clang-format off */
 #define JOB(k, l, r) {.kind = k, .left = l, .runs = r}
 #define MARKED(k, l, r) {.kind = k, .left = l, .runs = r, .marked = true}
 #define SECOND(k, l, r) {.kind = k, .left = l, .runs = r, .cluster = 1}
+/* clang-format on */
 
 struct row {
     const char *name;
     bool (*asks)(const struct state *, uint32_t);
-    uint32_t of; /* the cluster, or the job */
+    uint32_t of;         /* the cluster, or the job */
     double result[2][2]; /* runtimes of the clusters' tasks; 0: none */
     struct job jobs[JOBS];
     double least; /* money that is not held, from which on the answer is yes */
@@ -41,7 +43,7 @@ static struct world {
     struct slot slots[JOBS];
     uint32_t held[JOBS];
     uint8_t tasks[1]; /* all jobs run the same one */
-} *w;
+} * w;
 
 static bats_time seconds(double time)
 {
@@ -50,8 +52,8 @@ static bats_time seconds(double time)
 
 static void add_job(uint32_t i, const struct job *job)
 {
-    static const enum machine_state states[] = {
-        MACHINE_PARKED, MACHINE_ACTIVE, MACHINE_ASKED, MACHINE_ENDING};
+    static const enum machine_state states[] = {MACHINE_PARKED, MACHINE_ACTIVE,
+                                                MACHINE_ASKED, MACHINE_ENDING};
     struct cluster *c = &w->s.clusters[job->cluster];
     bats_time age = job->kind == ASKED ? 0 : AGE * BATS_SECOND;
     w->machines[i] = (struct machine){
@@ -70,8 +72,9 @@ static void add_job(uint32_t i, const struct job *job)
         .began_at = job->kind == ASKED ? BATS_NEVER : NOW - age,
         .leased = age + seconds(job->left)};
     w->s.money.ledger.held +=
-        job->kind == NONE ? 0 : (age + seconds(job->left + 5)) *
-                                    (job->cluster + 1);
+        job->kind == NONE
+            ? 0
+            : (age + seconds(job->left + 5)) * (job->cluster + 1);
     w->s.money.n_jobs += job->kind != NONE;
     w->s.money.n_asked_slots += job->kind == ASKED;
     c->n_asked += job->kind == ASKED;
@@ -87,24 +90,24 @@ static void set_up(const struct row *row)
     for (size_t i = 0; i < 2; i++)
         bats_stats_release(&w->clusters[i].stats);
     *w = (struct world){.tasks = {BATS_TASK_ASSIGNED}};
-    *s = (struct state){.clusters = w->clusters,
-                        .machines = w->machines,
-                        .rest = w->rest,
-                        .slots = w->slots,
-                        .held = w->held,
-                        .n_machines = JOBS,
-                        .n_clusters = 2,
-                        .now = NOW,
-                        .bag.state = w->tasks,
-                        .run = {.window = BATS_HOUR,
-                                .preempt_lead = 3 * BATS_SECOND}};
+    *s = (struct state){
+        .clusters = w->clusters,
+        .machines = w->machines,
+        .rest = w->rest,
+        .slots = w->slots,
+        .held = w->held,
+        .n_machines = JOBS,
+        .n_clusters = 2,
+        .now = NOW,
+        .bag.state = w->tasks,
+        .run = {.window = BATS_HOUR, .preempt_lead = 3 * BATS_SECOND}};
     s->bag.count[BATS_TASK_PENDING] = 10;
     bats_ledger_init(&s->money.ledger, BATS_UNLIMITED, 200 * BATS_UNIT);
-    s->money.ledger.billing = (struct bats_billing){
-        .model = BATS_BILLING_JOB,
-        .lease = 60 * BATS_SECOND,
-        .overrun = 5 * BATS_SECOND,
-        .starting = 10 * BATS_SECOND};
+    s->money.ledger.billing =
+        (struct bats_billing){.model = BATS_BILLING_JOB,
+                              .lease = 60 * BATS_SECOND,
+                              .overrun = 5 * BATS_SECOND,
+                              .starting = 10 * BATS_SECOND};
     for (uint32_t i = 0; i < 2; i++) {
         s->clusters[i].price = (i + 1) * BATS_HOUR;
         assert_ok(bats_stats_init(&s->clusters[i].stats, 2, &err));
@@ -144,6 +147,7 @@ static bool is_full(const struct state *s, uint32_t job)
 /* A result of 20: the next task needs 22, the least of 20 with its time to stop
  * and of 1.05 times the longest with one; with the end 27. After 10 it needs 12.
  * The spread is a half until there are two results. */
+/* clang-format off */
 #define KNOWN {{20}}
 
 static const struct row rows[] = {
@@ -206,6 +210,7 @@ static const struct row rows[] = {
     {"leases are full", is_full, 0, KNOWN,
      {JOB(HELD, 12, 10), JOB(HELD, 60, IDLE), JOB(ASKED, 70, IDLE)}, 130 - 17 - 65},
 };
+/* clang-format on */
 
 TEST(money_decides_how_many_work)
 {

@@ -23,8 +23,8 @@
 #include "util/now.h"
 
 #define PATIENCE_US 120000000 /* time for its jobs to end */
-#define LOST_US 30000000      /* for bills if no job is listed, though ended
-                                 ones would be for a while */
+/* for bills if no job is listed, though ended ones would be for a while */
+#define LOST_US 30000000
 #define NAP_US 500000
 #define SURE_S 60 /* margin: clocks differ, and events are recorded late */
 

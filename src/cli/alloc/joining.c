@@ -272,11 +272,10 @@ static int job_failed(struct bats_alloc *a, const struct bats_queue_news *news,
 static int settle(struct bats_alloc *a, uint32_t place, struct bats_error *err)
 {
     struct lane *lane = &a->lanes[place];
-    struct bats_event event = {
-        .type = BATS_EVENT_BILLED,
-        .machine = place,
-        .amount = lane->bill,
-        .energy_j = lane->energy_j};
+    struct bats_event event = {.type = BATS_EVENT_BILLED,
+                               .machine = place,
+                               .amount = lane->bill,
+                               .energy_j = lane->energy_j};
     *lane = (struct lane){.asked = false};
     return bats_joined_handle(a->joined, &event, err);
 }

@@ -26,11 +26,10 @@ bool rr_refill(void *self, const struct state *s, const struct occasion *why)
     return true;
 }
 
-const struct bats_policy bats_policy_rr = {
-    .advisor = {.name = "rr"},
-    .start = rr_start,
-    .renew = rr_renew,
-    .refill = rr_refill};
+const struct bats_policy bats_policy_rr = {.advisor = {.name = "rr"},
+                                           .start = rr_start,
+                                           .renew = rr_renew,
+                                           .refill = rr_refill};
 
 /* ---- the start with a sample ---- */
 

@@ -515,9 +515,9 @@ static void write_script(const struct plan *p, struct bats_text *script)
         bats_text_add(&body, p->tasks[NODESTART].bytes);
     bats_text_add(&body, "exec 1>&3 2>&4; bats_ignores=\n");
     bats_text_add(&body, p->tasks[MAIN].bytes);
-    if (!body.failed && (strstr(body.bytes, "jobname") ||
-                         strstr(body.bytes, "jobindex") ||
-                         strstr(body.bytes, "bats_substitute"))) {
+    if (!body.failed &&
+        (strstr(body.bytes, "jobname") || strstr(body.bytes, "jobindex") ||
+         strstr(body.bytes, "bats_substitute"))) {
         bats_text_add(script, "jobname=$BATS_TASK_ID jobindex=$BATS_TASK_ID\n"
                               "bats_names='jobname jobindex");
         for (size_t k = 0; k < p->points->n_axes; k++)

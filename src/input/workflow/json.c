@@ -253,9 +253,8 @@ int bats_json_read(struct bats_workflow *w, struct bats_error *err)
     int rc = bats_textfile_read(w->path, &text, &length, err);
     json_t *document = rc == 0 ? json_loadb(text, length, 0, &why) : NULL;
     if (rc == 0 && !document)
-        rc = bats_error_at(err, w->path,
-                           why.line > 0 ? (uint64_t)why.line : 1, "%s",
-                           why.text);
+        rc = bats_error_at(err, w->path, why.line > 0 ? (uint64_t)why.line : 1,
+                           "%s", why.text);
     free(text);
     r.document = document;
     if (rc == 0)

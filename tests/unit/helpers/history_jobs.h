@@ -68,15 +68,14 @@ static void send_bill(struct world *w, uint32_t m)
 {
     uint32_t cluster = w->machines[m].cluster;
     bats_time lease = w->o.billing.lease; /* at least so much is held */
-    bats_money price =
-        bats_billing_use(w->clusters[cluster].charge, w->o.window,
-                         (lease > 0 && lease < w->length[m] ? lease
-                                                            : w->length[m]) +
-                             w->o.billing.overrun);
-    bats_money amount =
-        chance(0.2) ? 0
-        : chance(0.2) ? price
-                      : (bats_money)(uniform() * (double)price);
+    bats_money price = bats_billing_use(
+        w->clusters[cluster].charge, w->o.window,
+        (lease > 0 && lease < w->length[m] ? lease : w->length[m]) +
+            w->o.billing.overrun);
+    bats_money amount = chance(0.2) ? 0
+                        : chance(0.2)
+                            ? price
+                            : (bats_money)(uniform() * (double)price);
     if (chance(0.02)) {
         amount = price + 1 + pick(1000000);
         w->overbilled = true;

@@ -307,12 +307,11 @@ static enum bats_idle refuses(void *self, const struct state *s,
     return forecast_fits(s, machine) ? BATS_IDLE_NOT : BATS_IDLE_SHORT;
 }
 
-const struct bats_policy bats_policy_bkp = {
-    .advisor = {.name = "bkp"},
-    .plans_windows = true,
-    .start = start,
-    .renew = renew,
-    .refuses = refuses,
-    .refill = refill,
-    .wants = wants,
-    .plan = make_answer};
+const struct bats_policy bats_policy_bkp = {.advisor = {.name = "bkp"},
+                                            .plans_windows = true,
+                                            .start = start,
+                                            .renew = renew,
+                                            .refuses = refuses,
+                                            .refill = refill,
+                                            .wants = wants,
+                                            .plan = make_answer};
