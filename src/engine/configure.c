@@ -335,13 +335,19 @@ void configure_joined(struct state *s, uint32_t machine)
     fill_up(s, &s->clusters[s->machines[machine].cluster], UINT32_MAX);
 }
 
+void configure_look(struct state *s)
+{
+    if (s->policy->forecasts || s->money.terms.waits)
+        forecast_means(s);
+}
+
 static int make_plan(struct state *s, const struct occasion *why,
                      struct bats_error *err)
 {
     struct policy_plan plan = {.keeps = NULL};
     bool is_new = false;
-    if (why->type != OCCASION_TICK) /* a tick has already updated them */
-        forecast_means(s);
+    if (why->type != OCCASION_TICK) /* a tick has already looked */
+        configure_look(s);
     int rc = s->policy->plan(s->own.policy, s, why, &is_new, &plan, err);
     if (rc == 0 && is_new)
         adopt(s, &plan);

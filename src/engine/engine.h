@@ -67,6 +67,9 @@ void configure_prolong(struct state *s);
  * its end, or the end itself. */
 int configure_turn(struct state *s, uint32_t machine, struct bats_error *err);
 
+/* Updates T with the running tasks, if the policy or jobs need it. */
+void configure_look(struct state *s);
+
 /* Asks the policy for a new configuration, and applies it. */
 int configure_review(struct state *s, const struct occasion *why,
                      struct bats_error *err);

@@ -85,7 +85,7 @@ static int tick(struct state *s, struct bats_error *err)
     state_bill(s);
     if (s->tail->tick)
         s->tail->tick(s->own.tail);
-    forecast_means(s);
+    configure_look(s);
     if (s->run.limits_vary) {
         configure_limits(s);
         slots_set_limits(s);

@@ -67,6 +67,7 @@ struct policy_plan {
 struct bats_policy {
     struct advisor advisor;
     bool plans_windows;   /* needs windows */
+    bool forecasts;       /* needs T with the running tasks */
     bool one_each;        /* slots prefetch no tasks */
     bool sends_instances; /* uses the tail that sends instances, whatever the
                              user asks for */
@@ -99,8 +100,7 @@ struct bats_policy {
                   const struct occasion *why);
     /* Expected end of the bag; BATS_NEVER: unknown. NULL: ask the forecast. */
     bats_time (*end)(void *self, const struct state *s);
-    /* Called if `wants` was true, with T of every cluster and the forecast up
-     * to date. Sets *is_new, and if true the new configuration *plan. Returns
+    /* Called if `wants` was true. Sets *is_new, and if true the new configuration *plan. Returns
      * < 0 on failure. */
     int (*plan)(void *self, const struct state *s, const struct occasion *why,
                 bool *is_new, struct policy_plan *plan,

@@ -309,6 +309,7 @@ static enum bats_idle refuses(void *self, const struct state *s,
 
 const struct bats_policy bats_policy_bkp = {.advisor = {.name = "bkp"},
                                             .plans_windows = true,
+                                            .forecasts = true,
                                             .start = start,
                                             .renew = renew,
                                             .refuses = refuses,
