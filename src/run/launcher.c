@@ -17,7 +17,9 @@
 #include "util/wake.h"
 
 #define PATIENCE_MS 10000 /* other ranks take 3 s to leave */
-#define STARTS 10         /* MPI starts within so many times --silence */
+#define STARTS 10         /* MPI starts within so many times --silence, */
+#define START_MS 60000    /* or within this time, if that is longer, */
+#define RANK_MS 1000      /* and this for each rank */
 
 static bool impatient, by_batch_system;
 static atomic_int start_ms = -1; /* time that MPI has to start; -1: any, or
@@ -89,9 +91,9 @@ static void *await_end(void *launcher)
     struct pollfd ended = {.fd = (int)(intptr_t)launcher, .events = POLLIN};
     if (poll(&ended, 1, start_ms) == 0 && start_ms >= 0) {
         fprintf(stderr,
-                "bats-mpi: MPI has not started in %d s (%d times --silence): "
-                "a rank has died, or cannot be reached\n",
-                start_ms / 1000, STARTS);
+                "bats-mpi: MPI has not started in %d s: a rank has died, or "
+                "cannot be reached; a longer --silence waits longer\n",
+                start_ms / 1000);
         bats_launcher_fail(); /* if it is on this host, it ends all ranks */
         leave();
     }
@@ -129,8 +131,11 @@ void bats_launcher_look(int64_t silence_us)
 {
     bool mpirun = getenv("OMPI_COMMAND") != NULL;
     impatient = mpirun;
-    if (bats_launcher_recovers() && silence_us / 1000 < INT_MAX / STARTS)
-        start_ms = (int)(silence_us / 1000 * STARTS);
+    int least_ms = START_MS + RANK_MS * (int)bats_launcher_ranks();
+    int64_t silence_ms = silence_us / 1000;
+    if (bats_launcher_recovers() && silence_ms < INT_MAX / STARTS)
+        start_ms = silence_ms * STARTS > least_ms ? (int)silence_ms * STARTS
+                                                  : least_ms;
     /* mpirun starts its daemons through the batch system. */
     by_batch_system = !mpirun && bats_batch_launched();
     watch();

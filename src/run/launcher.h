@@ -22,7 +22,7 @@ uint32_t bats_launcher_ranks(void);
  * children are killed when the launcher is gone; and under mpirun
  * --enable-recovery, which does not notice the death of a rank that others
  * wait for in MPI_Init, when MPI has not started within a multiple of this
- * time. */
+ * time, or within the time that so many ranks need. */
 void bats_launcher_look(int64_t silence_us);
 void bats_launcher_started(void);
 
