@@ -24,11 +24,6 @@
  * time; means of equal clusters differ a little. */
 #define CLEARLY 0.9
 
-struct faster {
-    double free; /* microseconds until it is free */
-    uint32_t machine;
-};
-
 /* Counts on which a refusal depends. It holds within a pass over idle slots
  * until a task begins or a slot is no longer idle, for any machine of the
  * cluster. No task ready: there is none. */
@@ -37,31 +32,23 @@ struct refusal {
 };
 
 struct memory {
-    /* By cluster: heaps, the slot that is free first on top. */
-    struct faster slots[BATS_CLUSTERS_MAX][SLOTS_MOST];
+    /* By cluster: heaps of slots, each as the microseconds until it is free
+     * and its machine. */
+    struct bats_heap_item slots[BATS_CLUSTERS_MAX][SLOTS_MOST];
     uint32_t n[BATS_CLUSTERS_MAX];
     struct refusal refusal[BATS_CLUSTERS_MAX];
 };
-
-static void sift_down(struct faster *heap, uint32_t n, uint32_t at)
-{
-    struct faster moved = heap[at];
-    for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
-        child += child + 1 < n && heap[child + 1].free < heap[child].free;
-        if (heap[child].free >= moved.free)
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moved;
-}
 
 static void add(struct memory *o, const struct state *s, uint32_t slot)
 {
     uint32_t machine = s->slots[slot].machine;
     const struct machine *m = &s->machines[machine];
     if (m->state == MACHINE_ACTIVE && !m->marked && !m->quarantined)
-        o->slots[m->cluster][o->n[m->cluster]++] = (struct faster){
-            s->slots[slot].n_tasks > 0 ? slot_rest(s, slot) : 0, machine};
+        bats_heap_up(o->slots[m->cluster], NULL, o->n[m->cluster]++,
+                     (struct bats_heap_item){s->slots[slot].n_tasks > 0
+                                                 ? (int64_t)slot_rest(s, slot)
+                                                 : 0,
+                                             machine});
 }
 
 /* Collects slots of a faster cluster's machines that stay in use: those idle,
@@ -82,8 +69,6 @@ static void look_at(struct memory *o, const struct state *s, size_t cluster)
             if (*n < SLOTS_MOST && s->slots[m->first_slot + k].n_tasks == 1)
                 add(o, s, m->first_slot + k);
     }
-    for (uint32_t i = *n / 2; i-- > 0;)
-        sift_down(o->slots[cluster], *n, i);
 }
 
 /* Collects slots of clusters where tasks are clearly faster. */
@@ -99,14 +84,16 @@ static void look(struct memory *o, const struct state *s, uint32_t cluster)
 }
 
 /* The cluster's slot that is free first, of those that may take the task. */
-static struct faster *find_first(struct memory *o, const struct state *s,
-                                 struct bats_position task, size_t cluster)
+static struct bats_heap_item *find_first(struct memory *o,
+                                         const struct state *s,
+                                         struct bats_position task,
+                                         size_t cluster)
 {
-    struct faster *heap = o->slots[cluster], *best = NULL;
+    struct bats_heap_item *heap = o->slots[cluster], *best = NULL;
     for (uint32_t i = 0; i < o->n[cluster]; i++)
-        if ((!best || heap[i].free < best->free) &&
-            s->tasks[task.i].avoid != heap[i].machine &&
-            purse_admits(s, heap[i].machine, task)) {
+        if ((!best || heap[i].time < best->time) &&
+            s->tasks[task.i].avoid != heap[i].id &&
+            purse_admits(s, heap[i].id, task)) {
             best = &heap[i];
             if (i == 0)
                 break;
@@ -121,25 +108,27 @@ static bool goes_elsewhere(struct memory *o, const struct state *s,
 {
     uint32_t index = s->bag.index[task.i];
     double soonest = categories_runtime(s, index, cluster);
-    struct faster *best = NULL;
+    struct bats_heap_item *best = NULL;
     size_t of = cluster;
     for (size_t c = 0; c < s->n_clusters; c++) {
         if (o->n[c] == 0)
             continue;
         double time = categories_runtime(s, index, c);
-        struct faster *first = o->slots[c][0].free + time < soonest
-                                   ? find_first(o, s, task, c)
-                                   : NULL;
-        if (first && first->free + time < soonest) {
-            soonest = first->free + time;
+        struct bats_heap_item *first =
+            (double)o->slots[c][0].time + time < soonest
+                ? find_first(o, s, task, c)
+                : NULL;
+        if (first && (double)first->time + time < soonest) {
+            soonest = (double)first->time + time;
             best = first;
             of = c;
         }
     }
     if (!best)
         return false;
-    best->free = soonest;
-    sift_down(o->slots[of], o->n[of], (uint32_t)(best - o->slots[of]));
+    bats_heap_down(o->slots[of], NULL, o->n[of],
+                   (uint32_t)(best - o->slots[of]),
+                   (struct bats_heap_item){(int64_t)soonest, best->id});
     return true;
 }
 
