@@ -164,7 +164,8 @@ static struct proposal ready(struct state *s, uint32_t slot)
                 ? placed(s, slot)
                 : (struct proposal){s->order->next(s->own.order, s, slot),
                                     s->order->refusal};
-        if (!bats_is_position(p.task) || purse_admits(s, machine, p.task))
+        if (s->money.purses.n == 0 || !bats_is_position(p.task) ||
+            purse_admits(s, machine, p.task))
             return p;
         if (!purse_refuses(s, p.task))
             return find_paid(s, machine);

@@ -599,7 +599,7 @@ static void end_phase(struct state *s)
     assign_release(s);
     s->run.phase = PHASE_SAMPLED;
     configure_one(s, 0, 0);
-    state_tell(s, BATS_NOTICE_SAMPLED, 0);
+    state_emit(s, BATS_NOTICE_SAMPLED, 0);
 }
 
 void configure_sampling(struct state *s, bool stalled)

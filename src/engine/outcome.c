@@ -98,14 +98,15 @@ static void tell_tail(struct state *s, uint32_t slot,
 }
 
 static void succeed(struct state *s, uint32_t machine,
-                    struct bats_position task, bool was_replica)
+                    struct bats_position task, bool was_replica,
+                    bool elsewhere)
 {
     if (s->run.in_tail) /* other instances continue */
         task_measure(s, task);
     bool point = s->tasks[task.i].point;
     task_finish(s, task, BATS_TASK_DONE, s->machines[machine].cluster);
     s->replicas_won += was_replica && (!point || s->run.in_tail);
-    if (!point)
+    if (elsewhere && !point)
         execution_cancel_all(s, task);
 }
 
@@ -150,7 +151,7 @@ static int ended(struct state *s, const struct bats_event *ev, uint32_t slot,
         fail(s, ev->machine, task, elsewhere,
              ev->out_of_memory ? LACK_MEMORY : LACK_NOTHING);
     else
-        succeed(s, ev->machine, task, was_replica);
+        succeed(s, ev->machine, task, was_replica, elsewhere);
     tell_sampling(s, ev->machine, task, failed ? -1 : ev->runtime);
     bats_time time =
         failed && ev->out_of_memory

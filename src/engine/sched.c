@@ -51,7 +51,7 @@ static inline void sooner_of(struct next *next, enum due what,
         *next = (struct next){what, time, id};
 }
 
-static struct next next_due(const struct state *s)
+static inline struct next next_due(const struct state *s)
 {
     struct next next = {.what = DUE_LATEST,
                         .time =
@@ -260,7 +260,8 @@ static int settle(struct state *s, struct bats_error *err)
         assign_make_room(s);
     if (s->idle.n > 0)
         assign_replicas(s);
-    configure_give_back(s);
+    if (s->money.terms.returns)
+        configure_give_back(s);
     if (rc == 0 && s->n_busy == 0)
         rc = settle_end(s, err);
     if (rc == 0 && s->answers.failure < 0)
@@ -412,7 +413,7 @@ static void join(struct state *s, uint32_t machine, bats_time age)
     if (!s->money.terms.waits)
         machine_join(s, machine);
     if (s->run.finish != BATS_FINISH_NOT_YET) {
-        state_tell(s, BATS_COMMAND_RELEASE, machine);
+        state_emit(s, BATS_COMMAND_RELEASE, machine);
         return;
     }
     if (s->money.terms.waits) {
@@ -544,7 +545,7 @@ int bats_sched_handle(struct bats_sched *e, bats_time now,
 {
     struct state *s = &e->state;
     int rc = check_event(s, now, ev, err);
-    if (rc == 0)
+    if (rc == 0 && !s->started)
         tasks_tell_skipped(s); /* those skipped from the start */
     /* A result that arrives exactly when a window ends counts first. */
     if (rc == 0)

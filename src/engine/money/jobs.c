@@ -118,9 +118,7 @@ bool job_ask(struct state *s, uint32_t id, bats_time length)
         return false;
     if (s->money.n_jobs == 1)
         s->run.next_tick = s->now + s->run.interval;
-    state_emit(s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE,
-                                        .machine = id,
-                                        .time = length});
+    state_emit(s, BATS_COMMAND_ACQUIRE, id)->time = length;
     return true;
 }
 
@@ -233,7 +231,7 @@ void job_withdraw(struct state *s, uint32_t id)
 {
     stop_waiting(s, id);
     books_end(s, id);
-    state_tell(s, BATS_COMMAND_PARK, id);
+    state_emit(s, BATS_COMMAND_PARK, id);
 }
 
 void job_vanish(struct state *s, uint32_t id)
@@ -273,9 +271,7 @@ void job_bill_other(struct state *s, bats_money amount)
 {
     bats_ledger_bill(&s->money.ledger, amount);
     s->money.billed_others += amount;
-    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
-                                        .machine = BATS_NO_MACHINE,
-                                        .amount = amount});
+    state_emit(s, BATS_NOTICE_CHARGE, BATS_NO_MACHINE)->amount = amount;
     state_set_latest(s);
 }
 

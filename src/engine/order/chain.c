@@ -205,15 +205,14 @@ static struct bats_position next_random(void *self, const struct state *s,
     uint32_t machine = s->slots[slot].machine;
     uint32_t ready = bats_bag_ready(&s->bag);
     uint32_t look = ready < LOOK_AHEAD ? ready : LOOK_AHEAD;
-    for (uint32_t behind = 0; behind < look; behind++) {
-        struct bats_position task = bats_bag_peek(&s->bag, behind);
-        if (s->tasks[task.i].avoid != machine)
-            return task;
-    }
+    const struct bats_position *order = s->bag.groups[0].order;
+    for (uint32_t at = ready; at-- > ready - look;)
+        if (s->tasks[order[at].i].avoid != machine)
+            return order[at];
     /* If no other slot can take the task, it runs here. */
     bool elsewhere = s->n_open > s->machines[machine].n_slots;
     return elsewhere && s->n_busy > 0 ? BATS_NO_POSITION
-                                      : bats_bag_peek(&s->bag, 0);
+                                      : order[ready - 1];
 }
 
 /* The running task and enough others to fill the prefetch time, at most the

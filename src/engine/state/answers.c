@@ -34,19 +34,22 @@ void rooms_release(struct state *s)
     }
 }
 
-void state_emit(struct state *s, struct bats_command command)
+static bool has_room(struct answers *a)
 {
-    struct answers *a = &s->answers;
-    if (a->n == a->capacity &&
-        !bats_grow(&a->queue, &a->capacity, a->n + 1, sizeof *a->queue))
-        a->failure = BATS_ENOMEM;
-    else
-        a->queue[a->n++] = command;
+    if (a->n < a->capacity ||
+        bats_grow(&a->queue, &a->capacity, a->n + 1, sizeof *a->queue))
+        return true;
+    a->failure = BATS_ENOMEM;
+    return false;
 }
 
-void state_tell(struct state *s, enum bats_command_type type, uint32_t machine)
+struct bats_command *state_emit(struct state *s, enum bats_command_type type,
+                                uint32_t machine)
 {
-    state_emit(s, (struct bats_command){.type = type, .machine = machine});
+    struct answers *a = &s->answers;
+    struct bats_command *c = has_room(a) ? &a->queue[a->n++] : &a->lost;
+    *c = (struct bats_command){.type = type, .machine = machine};
+    return c;
 }
 
 bool bats_sched_next(struct bats_sched *e, struct bats_command *command)
@@ -344,9 +347,7 @@ void state_tell_charge(struct state *s, uint32_t id, bats_money amount)
     struct entry *e = change(s, id);
     if (e)
         e->now.charged += amount;
-    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
-                                        .machine = id,
-                                        .amount = amount});
+    state_emit(s, BATS_NOTICE_CHARGE, id)->amount = amount;
 }
 
 const char *bats_lease_state_name(enum bats_lease_state state)

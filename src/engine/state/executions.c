@@ -108,12 +108,7 @@ void execution_cancel(struct state *s, uint32_t slot,
     s->timed_out += time_out;
     s->n_changes += !bats_bag_has_result(&s->bag, task);
     update_state(s, task);
-    state_emit(s, (struct bats_command){
-                      .type = BATS_COMMAND_CANCEL,
-                      .machine = sl->machine,
-                      .slot = slot - s->machines[sl->machine].first_slot,
-                      .task = s->bag.index[task.i],
-                      .time_out = time_out});
+    slot_tell(s, BATS_COMMAND_CANCEL, slot, task)->time_out = time_out;
 }
 
 void execution_cancel_others(struct state *s, uint32_t slot,
@@ -154,8 +149,8 @@ static void unlink_copy(struct state *s, uint32_t slot,
     s->n_replicas--;
 }
 
-/* The original has ended: the oldest replica takes its place, preferably one
- * that was not told to stop. */
+/* The original has ended: the oldest of its replicas takes its place,
+ * preferably one that was not told to stop. */
 static void promote(struct state *s, struct bats_position task)
 {
     struct task *t = &s->tasks[task.i];
@@ -165,8 +160,6 @@ static void promote(struct state *s, struct bats_position task)
         if (oldest == NO_SLOT || !s->slots[at].replica_cancelled ||
             s->slots[oldest].replica_cancelled)
             oldest = at; /* the list begins with the youngest */
-    if (oldest == NO_SLOT)
-        return;
     unlink_copy(s, oldest, task);
     t->slot = oldest;
     t->next = BATS_NO_POSITION;
@@ -205,12 +198,14 @@ bool execution_end(struct state *s, uint32_t slot, struct bats_position task,
         s->clusters[slot_cluster(s, slot)].sample_sent -= t->in_sample;
         t->in_sample = false;
         t->slot = NO_SLOT;
-        promote(s, task);
+        if (t->replicas != NO_SLOT)
+            promote(s, task);
     }
+    if (t->slot == NO_SLOT || bats_bag_has_result(&s->bag, task))
+        return false;
     update_state(s, task);
-    bool goes_on = t->slot != NO_SLOT && !bats_bag_has_result(&s->bag, task);
-    s->n_changes += goes_on && !well;
-    return goes_on;
+    s->n_changes += !well;
+    return true;
 }
 
 /* ---- tasks ---- */
@@ -231,7 +226,8 @@ void task_finish(struct state *s, struct bats_position task,
     else
         c->failed++;
     drop(s, s->bag.index[task.i], state);
-    tasks_tell_skipped(s);
+    if (s->bag.graph)
+        tasks_tell_skipped(s);
 }
 
 void tasks_tell_skipped(struct state *s)
@@ -239,12 +235,11 @@ void tasks_tell_skipped(struct state *s)
     for (; s->n_told < s->bag.count[BATS_TASK_SKIPPED]; s->n_told++) {
         uint32_t number = s->bag.skipped[s->n_told];
         drop(s, number, BATS_TASK_SKIPPED);
-        state_emit(s, (struct bats_command){
-                          .type = BATS_NOTICE_SKIP,
-                          .machine = BATS_NO_MACHINE,
-                          .task = number,
-                          .unpaid = s->money.purses.n > 0 &&
-                                    s->money.purses.is_unpaid[number]});
+        struct bats_command *c =
+            state_emit(s, BATS_NOTICE_SKIP, BATS_NO_MACHINE);
+        c->task = number;
+        c->unpaid =
+            s->money.purses.n > 0 && s->money.purses.is_unpaid[number];
     }
 }
 
@@ -258,10 +253,9 @@ void task_withdraw(struct state *s, struct bats_position task)
     s->n_told++;
     if (was != BATS_TASK_LEFT_OUT)
         drop(s, number, BATS_TASK_SKIPPED);
-    state_emit(s, (struct bats_command){.type = BATS_NOTICE_SKIP,
-                                        .machine = BATS_NO_MACHINE,
-                                        .task = number,
-                                        .withdrawn = true});
+    struct bats_command *c = state_emit(s, BATS_NOTICE_SKIP, BATS_NO_MACHINE);
+    c->task = number;
+    c->withdrawn = true;
 }
 
 bool task_count_result(struct state *s, uint32_t slot, bool in_sample,
@@ -299,13 +293,8 @@ void task_try_again(struct state *s, uint32_t number)
 
 void task_lose(struct state *s, uint32_t slot, struct bats_position task)
 {
-    uint32_t machine = s->slots[slot].machine;
     s->tasks[task.i].losses++;
-    state_emit(s, (struct bats_command){
-                      .type = BATS_NOTICE_LOSE,
-                      .machine = machine,
-                      .slot = slot - s->machines[machine].first_slot,
-                      .task = s->bag.index[task.i]});
+    slot_tell(s, BATS_NOTICE_LOSE, slot, task);
 }
 
 void task_measure(struct state *s, struct bats_position task)

@@ -74,7 +74,7 @@ bool machine_acquire(struct state *s, uint32_t id)
     }
     hold(s, id, m->paid_end);
     schedule_turn(s, id);
-    state_tell(s, BATS_COMMAND_ACQUIRE, id);
+    state_emit(s, BATS_COMMAND_ACQUIRE, id);
     add_idle(s, id);
     return true;
 }
@@ -228,7 +228,7 @@ void machine_end(struct state *s, uint32_t id)
 void machine_park(struct state *s, uint32_t id)
 {
     machine_end(s, id);
-    state_tell(s, BATS_COMMAND_PARK, id);
+    state_emit(s, BATS_COMMAND_PARK, id);
     execution_cancel_machine(s, id);
     machine_drained(s, id);
 }
@@ -281,7 +281,7 @@ void machine_quarantine(struct state *s, uint32_t id, bats_time until)
     s->rest[id].fails = true;
     if (until < BATS_NEVER)
         bats_heap_set(&s->quarantines, id, until);
-    state_tell(s, BATS_NOTICE_QUARANTINE, id);
+    state_emit(s, BATS_NOTICE_QUARANTINE, id);
 }
 
 void machine_readmit(struct state *s, uint32_t id)
@@ -295,7 +295,7 @@ void machine_readmit(struct state *s, uint32_t id)
     if (m->state == MACHINE_ACTIVE && m->marked && !m->last &&
         !s->money.terms.waits && c->n_active < c->target)
         machine_mark(s, id, false);
-    state_tell(s, BATS_NOTICE_READMIT, id);
+    state_emit(s, BATS_NOTICE_READMIT, id);
 }
 
 void machine_notice(struct state *s, uint32_t id, bats_time taken_at)

@@ -63,12 +63,10 @@ struct lease_kind {
 void *state_room(struct state *s, size_t n, size_t size);
 void rooms_release(struct state *s);
 
-/* Appends a command. If memory runs out, sets s->answers.failure. */
-void state_emit(struct state *s, struct bats_command command);
-
-/* The same for a command or notice with only a machine. */
-void state_tell(struct state *s, enum bats_command_type type,
-                uint32_t machine);
+/* Appends a command or notice. The caller may fill in what there is beside the
+ * machine. If memory runs out, sets s->answers.failure. */
+struct bats_command *state_emit(struct state *s, enum bats_command_type type,
+                                uint32_t machine);
 
 /* Books and reports a charge for the machine (BATS_NO_MACHINE: the run's own
  * job). */
@@ -225,6 +223,19 @@ void slot_note_idle(struct state *s, uint32_t slot, enum bats_idle reason);
 /* Puts every free slot of ACTIVE machines back into the idle list (slots that
  * were refused a task have left it). */
 void slots_rescan(struct state *s);
+
+/* Appends a command or notice about the task in the slot. */
+static inline struct bats_command *slot_tell(struct state *s,
+                                             enum bats_command_type type,
+                                             uint32_t slot,
+                                             struct bats_position task)
+{
+    uint32_t machine = s->slots[slot].machine;
+    struct bats_command *c = state_emit(s, type, machine);
+    c->slot = slot - s->machines[machine].first_slot;
+    c->task = s->bag.index[task.i];
+    return c;
+}
 
 /* Puts `task` at the end of the slot's queue and sends RUN. */
 void slot_run(struct state *s, uint32_t slot, struct bats_position task,

@@ -255,11 +255,11 @@ static bats_money charge(struct state *s, uint32_t id, struct stake *stake,
     bats_ledger_charge_held(ledger_of(s, stake), amount);
     stake->held -= amount;
     tell(s, stake);
-    if (amount > 0)
-        state_emit(s, (struct bats_command){.type = BATS_NOTICE_SHARE,
-                                            .machine = id,
-                                            .purse = stake->purse,
-                                            .amount = amount});
+    if (amount > 0) {
+        struct bats_command *c = state_emit(s, BATS_NOTICE_SHARE, id);
+        c->purse = stake->purse;
+        c->amount = amount;
+    }
     return amount;
 }
 

@@ -252,6 +252,8 @@ void categories_note(struct state *s, struct bats_position task,
                      size_t cluster, bats_time runtime)
 {
     struct categories *k = &s->known.categories;
+    if (!k->of && !s->bag.graph)
+        return; /* the cluster's statistics say as much */
     uint32_t category = category_of(s, s->bag.index[task.i]);
     struct category_stats *stats = &k->stats[category];
     struct category_seen *seen = seen_of(s, category, cluster);

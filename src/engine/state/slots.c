@@ -180,7 +180,7 @@ static inline void begin(struct state *s, uint32_t slot)
 {
     struct slot *sl = &s->slots[slot];
     sl->started = s->now;
-    if (sl->n_tasks > 0 && s->money.lease->work) {
+    if (s->money.lease->work) {
         s->money.lease->work(s, sl->machine,
                              task_allowed(s, sl->machine, sl->head));
         books_change(s, sl->machine);
@@ -193,14 +193,13 @@ void slot_run(struct state *s, uint32_t slot, struct bats_position task,
               uint32_t replica)
 {
     struct slot *sl = &s->slots[slot];
-    struct machine *m = &s->machines[sl->machine];
     assert(sl->n_tasks == 0 || !sl->is_replica);
     if (sl->n_tasks++ == 0) {
         sl->head = task;
         sl->idle = BATS_IDLE_NOT;
         purse_join(s, sl->machine, task);
         begin(s, slot);
-        m->n_busy++;
+        s->machines[sl->machine].n_busy++;
         s->n_busy++;
         s->n_free--;
         s->busy[slot / 64] |= UINT64_C(1) << slot % 64;
@@ -210,49 +209,55 @@ void slot_run(struct state *s, uint32_t slot, struct bats_position task,
     }
     sl->tail = task;
     s->n_changes += replica == 0;
-    state_emit(s, (struct bats_command){.type = BATS_COMMAND_RUN,
-                                        .machine = sl->machine,
-                                        .slot = slot - m->first_slot,
-                                        .task = s->bag.index[task.i],
-                                        .replica = replica});
+    slot_tell(s, BATS_COMMAND_RUN, slot, task)->replica = replica;
+}
+
+/* The last task has left the slot. */
+static inline void rest(struct state *s, uint32_t slot)
+{
+    struct slot *sl = &s->slots[slot];
+    struct machine *m = &s->machines[sl->machine];
+    assert(m->n_busy > 0);
+    sl->works = false;
+    if (s->run.has_limits)
+        bats_heap_remove(&s->limits, slot);
+    if (--m->n_busy == 0) {
+        m->overrun = 0;
+        lease_idle(s, sl->machine);
+    }
+    s->n_busy--;
+    s->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+    if (m->state == MACHINE_ACTIVE) {
+        s->n_free++;
+        slot_add_idle(s, slot);
+    }
+}
+
+/* Takes a waiting task out of the slot's queue. */
+static void take_from_queue(struct state *s, struct slot *sl,
+                            struct bats_position task)
+{
+    struct bats_position before = sl->head, next = s->tasks[task.i].next;
+    while (!bats_same_position(s->tasks[before.i].next, task))
+        before = s->tasks[before.i].next;
+    s->tasks[before.i].next = next;
+    if (!bats_is_position(next))
+        sl->tail = before;
+    sl->n_tasks--;
 }
 
 void slot_take_out(struct state *s, uint32_t slot, struct bats_position task)
 {
     struct slot *sl = &s->slots[slot];
-    struct machine *m = &s->machines[sl->machine];
-    struct bats_position before = BATS_NO_POSITION;
-    struct bats_position next = slot_next(s, slot, task);
-    if (bats_same_position(sl->head, task))
-        purse_leaves_slot(s, slot);
-    for (struct bats_position at = sl->head; !bats_same_position(at, task);
-         at = s->tasks[at.i].next)
-        before = at;
-    if (!bats_is_position(before))
-        sl->head = next;
+    if (!bats_same_position(sl->head, task)) {
+        take_from_queue(s, sl, task);
+        return;
+    }
+    purse_leaves_slot(s, slot);
+    sl->head = slot_next(s, slot, task);
+    sl->is_replica = sl->was_replica = sl->timed_out = sl->judged = false;
+    if (--sl->n_tasks == 0)
+        rest(s, slot);
     else
-        s->tasks[before.i].next = next;
-    if (bats_same_position(sl->tail, task))
-        sl->tail = before;
-    sl->n_tasks--;
-    sl->is_replica = false;
-    if (!bats_is_position(before)) {
-        sl->timed_out = sl->was_replica = sl->judged = false;
         begin(s, slot);
-    }
-    if (sl->n_tasks == 0) {
-        assert(m->n_busy > 0);
-        sl->works = false;
-        m->n_busy--;
-        if (m->n_busy == 0) {
-            m->overrun = 0;
-            lease_idle(s, sl->machine);
-        }
-        s->n_busy--;
-        s->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
-        if (m->state == MACHINE_ACTIVE) {
-            s->n_free++;
-            slot_add_idle(s, slot);
-        }
-    }
 }

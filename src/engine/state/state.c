@@ -51,9 +51,8 @@ void state_finish(struct state *s, enum bats_finish why)
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state != MACHINE_ABSENT &&
             s->machines[i].state != MACHINE_LOST)
-            state_tell(s, BATS_COMMAND_RELEASE, i);
-    state_emit(
-        s, (struct bats_command){.type = BATS_NOTICE_FINISHED, .finish = why});
+            state_emit(s, BATS_COMMAND_RELEASE, i);
+    state_emit(s, BATS_NOTICE_FINISHED, 0)->finish = why;
 }
 
 /* Workflows first: each pays what it holds, not a share of the charge. */

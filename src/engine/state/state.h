@@ -178,6 +178,7 @@ struct needs {
 struct answers {
     struct bats_command *queue; /* commands first .. n - 1 are new */
     size_t first, n, capacity;
+    struct bats_command lost; /* for which there was no memory */
     struct bats_decision *decisions;
     size_t n_decisions, decisions_capacity;
     int failure; /* errcode of an incomplete step */
