@@ -16,7 +16,13 @@
                       runtime */
 
 #define TAIL_TASKS 192 /* tasks examined at once */
-#define TAIL_PASSES 16 /* and next ones after this many events */
+#define TAIL_PASSES 24 /* and next ones after this many events */
+
+/* Expected runtimes are kept for elapsed times in steps of 1/PER_MEAN of the
+ * mean runtime, until there are 1/AS_NEW more results. */
+#define STEPS 256
+#define PER_MEAN 64
+#define AS_NEW 64
 
 /* A running task. */
 struct replicated {
@@ -31,10 +37,11 @@ struct replicas {
     uint64_t random;         /* state of its generator */
     struct replicated *list; /* TAIL_TASKS at most */
     uint32_t n;
-    bats_time looked_at;   /* when the list was made */
-    uint32_t next_busy;    /* where to continue: a word of `busy` */
-    uint32_t passes;       /* since then, if the list is of some only */
-    bool knows;            /* the list is valid for this pass */
+    bats_time looked_at; /* when the list was made */
+    uint32_t next_busy;  /* where to continue: a word of `busy` */
+    uint32_t passes;     /* since then, if the list is of some only */
+    bool knows;          /* the list is valid for this pass */
+    bool refused[BATS_CLUSTERS_MAX]; /* nothing in the list for the cluster */
     bool failed_here;      /* a task was not chosen because of that */
     bool is_news;          /* slots that found nothing may find a task now */
     uint64_t seen_changes; /* s->n_changes at the last pass */
@@ -43,18 +50,20 @@ struct replicas {
     size_t canonical; /* cluster to which histograms are converted */
     struct bats_regression to_canonical[BATS_CLUSTERS_MAX]; /* conversions */
     struct bats_regression from_canonical[BATS_CLUSTERS_MAX];
+    double expected[STEPS]; /* E[T | T > tau] by tau, canonical; 0: unknown */
+    uint32_t n_results;     /* when it was last emptied */
     /* For `soonest`: */
     bool has_longest; /* the following are up to date */
     double longest;   /* longest runtime seen, on the canonical cluster */
     double stuck[BATS_CLUSTERS_MAX]; /* time after which an execution is stuck,
-                                        by cluster */
+                                        by cluster; INFINITY: never */
     bats_time (*true_runtime)(const void *context, uint32_t task,
                               uint32_t cluster);
     const void *true_context;
 };
 
 /* Mean of the results on the cluster; 0 without any. */
-static double mean_on(const struct state *s, size_t cluster)
+static inline double mean_on(const struct state *s, size_t cluster)
 {
     return s->clusters[cluster].stats.mean_done;
 }
@@ -116,10 +125,18 @@ static struct bats_regression find_line(const struct state *s, size_t from,
 static void find_canonical(struct replicas *c, const struct state *s)
 {
     size_t most = 0;
-    for (size_t i = 1; i < s->n_clusters; i++)
+    uint32_t n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        n += s->clusters[i].stats.n_done;
         if (s->clusters[i].stats.n_done > s->clusters[most].stats.n_done)
             most = i;
-    c->has_longest &= most == c->canonical;
+    }
+    c->has_longest &=
+        most == c->canonical && n <= c->n_results + c->n_results / AS_NEW;
+    if (!c->has_longest) {
+        memset(c->expected, 0, sizeof c->expected);
+        c->n_results = n;
+    }
     c->canonical = most;
     for (size_t i = 0; i < s->n_clusters; i++)
         if (mean_on(s, i) > 0) {
@@ -145,8 +162,8 @@ static void find_longest(struct replicas *c, const struct state *s)
                                from_canonical(c, STUCK * c->longest, i));
 }
 
-/* E[T | T > tau] on the canonical cluster. */
-static double expect(struct replicas *c, const struct state *s, double tau)
+static double find_expected(struct replicas *c, const struct state *s,
+                            double tau)
 {
     double n = 0, sum = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
@@ -162,9 +179,22 @@ static double expect(struct replicas *c, const struct state *s, double tau)
     return n > 0 ? sum / n : tau + mean_on(s, c->canonical);
 }
 
+/* E[T | T > tau] on the canonical cluster. */
+static inline double expect(struct replicas *c, const struct state *s,
+                            double tau)
+{
+    double step = tau * PER_MEAN / mean_on(s, c->canonical);
+    if (!(step < STEPS))
+        return find_expected(c, s, tau);
+    double *known = &c->expected[(size_t)step];
+    if (*known == 0)
+        *known = find_expected(c, s, tau);
+    return *known;
+}
+
 /* Expected runtime of a running task on a cluster. */
-static double total(const struct replicas *c, const struct state *s,
-                    const struct replicated *t, size_t cluster)
+static inline double total(const struct replicas *c, const struct state *s,
+                           const struct replicated *t, size_t cluster)
 {
     if (c->strategy == BATS_TAIL_PERFECT)
         return (double)c->true_runtime(
@@ -175,14 +205,14 @@ static double total(const struct replicas *c, const struct state *s,
 /* ---- running tasks ---- */
 
 /* The execution's cluster has no results yet. */
-static bool is_blind(const struct state *s, uint32_t slot)
+static inline bool is_blind(const struct state *s, uint32_t slot)
 {
     return mean_on(s, slot_cluster(s, slot)) == 0;
 }
 
 /* Every execution of the task is on a cluster with results. */
-static bool is_known(const struct replicas *c, const struct state *s,
-                     struct bats_position task)
+static inline bool is_known(const struct replicas *c, const struct state *s,
+                            struct bats_position task)
 {
     if (c->strategy == BATS_TAIL_SOONEST)
         return true;
@@ -195,19 +225,18 @@ static bool is_known(const struct replicas *c, const struct state *s,
 
 /* `soonest` gives up hope for an execution that has run far longer than any
  * other. (Not for very short tasks, which anything may have held up.) */
-static bool is_stuck(const struct replicas *c, const struct state *s,
-                     uint32_t slot)
+static inline bool is_stuck(const struct replicas *c, const struct state *s,
+                            uint32_t slot)
 {
-    return c->strategy == BATS_TAIL_SOONEST && !is_blind(s, slot) &&
-           slot_elapsed(s, slot) >= c->stuck[slot_cluster(s, slot)];
+    return slot_elapsed(s, slot) >= c->stuck[slot_cluster(s, slot)];
 }
 
 /* Expected remaining time of the execution in `slot`; the elapsed time again
  * if its cluster has no results. */
-static double rest(const struct replicas *c, const struct state *s,
-                   const struct replicated *t, uint32_t slot)
+static inline double rest(const struct replicas *c, const struct state *s,
+                          const struct replicated *t, uint32_t slot)
 {
-    double elapsed = (double)slot_elapsed(s, slot);
+    double elapsed = slot_elapsed(s, slot);
     return is_blind(s, slot) ? elapsed
                              : total(c, s, t, slot_cluster(s, slot)) - elapsed;
 }
@@ -264,6 +293,7 @@ static void look_around(struct replicas *c, const struct state *s)
 {
     uint32_t n_words = (s->n_slots + 63) / 64, word = c->next_busy;
     c->n = c->next_busy = c->passes = 0;
+    memset(c->refused, 0, sizeof c->refused);
     find_canonical(c, s);
     if (mean_on(s, c->canonical) == 0)
         return;
@@ -280,18 +310,11 @@ static void look_around(struct replicas *c, const struct state *s)
     }
 }
 
-/* Whether the last look is still valid; drops tasks that have ended. */
+/* Whether the last look is still valid. */
 static bool has_looked(struct replicas *c, const struct state *s)
 {
-    uint32_t n = 0;
-    if (c->n == 0 || (c->next_busy > 0 && ++c->passes > TAIL_PASSES) ||
-        (double)(s->now - c->looked_at) > FRESH * c->longest)
-        return false;
-    for (uint32_t i = 0; i < c->n; i++)
-        if (task_may_be_replicated(s, c->list[i].task))
-            c->list[n++] = c->list[i];
-    c->n = n;
-    return true;
+    return c->n > 0 && (c->next_busy == 0 || ++c->passes <= TAIL_PASSES) &&
+           (double)(s->now - c->looked_at) <= FRESH * c->longest;
 }
 
 /* ---- the choice for one slot ---- */
@@ -326,7 +349,7 @@ static struct replicated *choose_any(struct replicas *c, const struct state *s,
     uint32_t n = 0, cluster = slot_cluster(s, slot);
     for (uint32_t i = 0; i < c->n; i++) {
         struct replicated *t = &c->list[i];
-        if (runs_slower(s, t, cluster) &&
+        if (runs_slower(s, t, cluster) && task_may_be_replicated(s, t->task) &&
             !avoids(c, s, t, s->slots[slot].machine) && draw(c, ++n) == 0)
             chosen = t; /* each of the n is equally likely */
     }
@@ -340,14 +363,18 @@ static struct replicated *choose_last(struct replicas *c,
     uint32_t machine = s->slots[slot].machine;
     size_t cluster = slot_cluster(s, slot);
     double paid = (double)(s->machines[machine].paid_end - s->now);
-    struct replicated *chosen = NULL;
-    for (uint32_t i = 0; i < c->n; i++) {
-        struct replicated *t = &c->list[i];
-        double here = total(c, s, t, cluster);
-        if (t->left > here && (!chosen || t->left > chosen->left) &&
-            !avoids(c, s, t, machine) &&
-            (c->strategy != BATS_TAIL_PERFECT || here <= paid))
+    double longest = -INFINITY;
+    struct replicated *chosen = NULL, *end = c->list + c->n;
+    for (struct replicated *t = c->list; t < end; t++) {
+        double here;
+        if (t->left <= longest || t->left <= (here = total(c, s, t, cluster)))
+            continue;
+        /* The task may have ended since the last look. */
+        if (task_may_be_replicated(s, t->task) && !avoids(c, s, t, machine) &&
+            (c->strategy != BATS_TAIL_PERFECT || here <= paid)) {
+            longest = t->left;
             chosen = t;
+        }
     }
     return chosen;
 }
@@ -384,14 +411,14 @@ static struct bats_position replica(void *self, const struct state *s,
 {
     struct replicas *c = self;
     const struct machine *m = &s->machines[s->slots[slot].machine];
-    if (!c->knows && !has_looked(c, s))
+    if (!c->knows)
         look_around(c, s);
     c->knows = true;
     c->failed_here = false;
     struct replicated *t = choose(c, s, slot);
     if (!t) {
         c->pass.useless[m->cluster] = m->paid_end;
-        c->pass.closed[m->cluster] =
+        c->refused[m->cluster] = c->pass.closed[m->cluster] =
             !c->failed_here && c->strategy != BATS_TAIL_PERFECT;
         return BATS_NO_POSITION;
     }
@@ -408,15 +435,16 @@ static const struct tail_pass *begin(void *self, const struct state *s)
     struct tail_pass *p = &c->pass;
     p->all = c->is_news || c->seen_changes != s->n_changes ||
              c->strategy != BATS_TAIL_SOONEST;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        p->closed[i] = !may(s, i);
     if (p->all) {
         memset(p->useless, 0, sizeof p->useless);
         c->has_longest = false;
         c->n = c->next_busy > 0 ? c->n : 0;
     }
-    c->is_news = c->knows = false;
+    c->is_news = false;
     c->seen_changes = s->n_changes;
+    c->knows = has_looked(c, s);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        p->closed[i] = !may(s, i) || (c->knows && c->refused[i]);
     return p;
 }
 
@@ -510,6 +538,8 @@ static int init(void *self, const struct state *s,
     c->random = o->seed;
     c->true_runtime = o->true_runtime;
     c->true_context = o->true_context;
+    for (size_t i = 0; i < BATS_CLUSTERS_MAX; i++)
+        c->stuck[i] = INFINITY;
     c->list = calloc(s->n_slots < TAIL_TASKS ? s->n_slots : TAIL_TASKS,
                      sizeof *c->list);
     return c->list ? 0 : bats_no_memory(err);
