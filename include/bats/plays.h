@@ -90,11 +90,12 @@ int bats_plays_create(const struct bats_plays_model *model, uint32_t n_plays,
                       struct bats_error *err);
 void bats_plays_destroy(struct bats_plays *plays);
 
-/* Plays a strategy into results[n_plays]. Thread-safe. BATS_EINPUT if it needs
- * a pool that is empty, BATS_ENOMEM. */
+/* Plays numbers `from` to `to` - 1 of a strategy into results[to - from].
+ * Thread-safe. BATS_EINPUT if it needs a pool that is empty, BATS_ENOMEM. */
 int bats_plays_run(const struct bats_plays *plays,
-                   const struct bats_strategy *strategy,
-                   struct bats_play *results, struct bats_error *err);
+                   const struct bats_strategy *strategy, uint32_t from,
+                   uint32_t to, struct bats_play *results,
+                   struct bats_error *err);
 
 /* ---- many strategies ---- */
 

@@ -568,12 +568,17 @@ int configure_released(struct state *s, struct bats_error *err)
                             err);
 }
 
-void configure_limits(struct state *s)
+bool configure_limits(struct state *s)
 {
-    for (size_t i = 0; i < s->n_clusters; i++)
+    bool has_changed = !s->tail->limit; /* by the mean: with each result */
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        bats_time before = s->clusters[i].limit;
         s->clusters[i].limit = s->tail->limit
                                    ? s->tail->limit(s->own.tail, s, i)
                                    : failure_limit(s->own.failure, s, i);
+        has_changed |= s->clusters[i].limit != before;
+    }
+    return has_changed;
 }
 
 /* ---- the sampling phase, and the choice ---- */

@@ -85,8 +85,9 @@ void configure_sampling(struct state *s, bool stalled);
 int configure_choice(struct state *s, const struct bats_choice *choice,
                      struct bats_error *err);
 
-/* Sets the time limits of tasks from the present estimates. */
-void configure_limits(struct state *s);
+/* Sets the time limits of tasks from the present estimates. True: one has
+ * changed. */
+bool configure_limits(struct state *s);
 
 /* ---- outcome.c ---- */
 

@@ -114,10 +114,9 @@ static void succeed(struct state *s, uint32_t machine,
 static void count(struct state *s, uint32_t slot, struct bats_position task,
                   bool in_sample, bats_time runtime)
 {
-    if (task_count_result(s, slot, in_sample, runtime) && s->run.limits_vary) {
-        configure_limits(s);
+    if (task_count_result(s, slot, in_sample, runtime) &&
+        s->run.limits_vary && configure_limits(s))
         slots_set_limits(s);
-    }
     if (s->tail->learn &&
         !s->tail->learn(s->own.tail, s, slot_cluster(s, slot), runtime))
         s->answers.failure = BATS_ENOMEM;

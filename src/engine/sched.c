@@ -86,10 +86,8 @@ static int tick(struct state *s, struct bats_error *err)
     if (s->tail->tick)
         s->tail->tick(s->own.tail);
     configure_look(s);
-    if (s->run.limits_vary) {
-        configure_limits(s);
+    if (s->run.limits_vary && configure_limits(s))
         slots_set_limits(s);
-    }
     if (s->run.phase == PHASE_SAMPLING) {
         sampling_watch(s->own.sampling, s);
         assign_release(s);

@@ -303,10 +303,10 @@ TEST(strategies_meet_the_same_worlds)
     const struct bats_plays_model m = model(times, TIMES, 0.8);
     assert_ok(bats_plays_create(&m, N, 7, &plays, &err));
     assert_ok(bats_strategy_parse("AUR", &s, &err));
-    assert_ok(bats_plays_run(plays, &s, first, &err));
+    assert_ok(bats_plays_run(plays, &s, 0, N, first, &err));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_ok(bats_strategy_parse(names[i], &s, &err));
-        assert_ok(bats_plays_run(plays, &s, other, &err));
+        assert_ok(bats_plays_run(plays, &s, 0, N, other, &err));
         for (int k = 0; k < N; k++) {
             assert_true(fabs((other[k].makespan - other[k].tail) -
                              (first[k].makespan - first[k].tail)) < 1);

@@ -22,14 +22,14 @@ static const struct {
     [KIND_BKP] = {"bkp", UINT64_C(0x0cdba5576e7b330e)},
     [KIND_RR] = {"rr", UINT64_C(0x749752d202d77981)},
     [KIND_DBC] = {"dbc", UINT64_C(0x9745e82ff0ba428f)},
-    [KIND_EXPERT] = {"expert", UINT64_C(0x61d8ec1435495ace)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0xad325aabe5f8f9d6)},
+    [KIND_EXPERT] = {"expert", UINT64_C(0x599dff7afba75391)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0xdadea1d06d984c91)},
     [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x398ebc96848f2729)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0xdb9a443adead8f27)},
-    [KIND_SECOND] = {"second", UINT64_C(0x91e04fe5a4b39a16)},
-    [KIND_JOB] = {"job", UINT64_C(0x596446d7a5ef0850)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0x7d329c6ebee6de53)},
+    [KIND_SECOND] = {"second", UINT64_C(0x0b0bc790399b7b98)},
+    [KIND_JOB] = {"job", UINT64_C(0x29d90204a5c1181f)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x88dfa00318e4866a)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xa2297a39fc76a8f6)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0x97aff334039082cc)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -2,12 +2,14 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define PLAYS 10
+/* Candidates play in rounds: all of them once, then twice as often and half as
+ * many each time, until 4 have played PLAYS times. */
+#define PLAYS 32
+#define KEPT 64 /* after the first round */
 /* Only a sample of this many tasks of a longer tail plays, in pools that are
  * smaller by as much. */
-#define SAMPLE 200
+#define SAMPLE 50
 
 static uint32_t divided(uint32_t n, double by)
 {
@@ -30,55 +32,90 @@ static void take_sample(struct bats_plays_model *m,
 
 #define KEYS 3
 
-/* Compares by the miss of budget or deadline, then by utility, then by
+struct racer {
+    const struct bats_strategy *strategy; /* in the grid's order */
+    double makespan, cost;                /* means so far */
+    double value[KEYS];
+};
+
+/* Orders by the miss of budget or deadline, then by utility, then by
  * makespan x cost. */
-static bool is_better(const double *a, const double *b)
+static int by_value(const void *left, const void *right)
 {
-    int i = 0;
-    while (i < KEYS - 1 && a[i] == b[i])
-        i++;
-    return a[i] < b[i];
+    const struct racer *a = left, *b = right;
+    for (int i = 0; i < KEYS; i++)
+        if (a->value[i] != b->value[i])
+            return a->value[i] < b->value[i] ? -1 : 1;
+    return (a->strategy > b->strategy) - (a->strategy < b->strategy);
 }
 
-static void judge(const struct decide_question *q,
-                  const struct bats_candidate *c, double value[KEYS])
+static void judge(const struct decide_question *q, struct racer *r)
 {
     struct bats_error err;
-    double over = fmax(c->mean.cost / fmax(q->money, 1), 1) - 1;
-    double late = fmax(c->mean.makespan / fmax(q->time, 1), 1) - 1;
-    value[0] = over + late;
-    value[2] = (q->elapsed + c->mean.makespan) * (q->charged + c->mean.cost);
-    if (bats_utility_value(q->utility, q->elapsed + c->mean.makespan,
-                           c->mean.makespan, q->charged + c->mean.cost,
-                           q->n_tasks, &value[1], &err) < 0 ||
-        isnan(value[1]))
-        value[1] = INFINITY;
+    double makespan = q->elapsed + r->makespan, cost = q->charged + r->cost;
+    double over = fmax(r->cost / fmax(q->money, 1), 1) - 1;
+    double late = fmax(r->makespan / fmax(q->time, 1), 1) - 1;
+    r->value[0] = over + late;
+    r->value[2] = makespan * cost;
+    if (bats_utility_value(q->utility, makespan, r->makespan, cost, q->n_tasks,
+                           &r->value[1], &err) < 0 ||
+        isnan(r->value[1]))
+        r->value[1] = INFINITY;
 }
 
-bool decide(const struct decide_question *q, struct bats_candidate *answer)
+/* Plays the n racers until they have played `to` times, that is, once or twice
+ * as often as before. */
+static bool play(const struct bats_plays *plays, uint32_t to,
+                 const struct decide_question *q, struct racer *racers,
+                 size_t n)
+{
+    struct bats_play results[PLAYS];
+    struct bats_error err;
+    uint32_t from = to / 2;
+    for (size_t i = 0; i < n; i++) {
+        struct racer *r = &racers[i];
+        if (bats_plays_run(plays, r->strategy, from, to, results, &err) < 0)
+            return false;
+        r->makespan *= from;
+        r->cost *= from;
+        for (uint32_t k = 0; k < to - from; k++) {
+            r->makespan += results[k].makespan;
+            r->cost += results[k].cost;
+        }
+        r->makespan /= to;
+        r->cost /= to;
+        judge(q, r);
+    }
+    qsort(racers, n, sizeof *racers, by_value);
+    return true;
+}
+
+bool decide(const struct decide_question *q, struct decide_answer *answer)
 {
     struct bats_plays_model model = q->model;
     struct bats_plays_task part[SAMPLE];
     if (model.n_tasks > SAMPLE)
         take_sample(&model, part, (double)model.n_tasks / SAMPLE);
-    double best[KEYS] = {INFINITY}, value[KEYS];
     struct bats_plays *plays = NULL;
     struct bats_error err;
-    struct bats_candidate *list = calloc(BATS_CANDIDATES_MAX, sizeof *list);
-    size_t n = 0, played = 0;
-    if (list && bats_plays_create(&model, PLAYS, q->seed, &plays, &err) == 0)
-        n = bats_candidates_grid(model.n_unreliable, model.n_reliable,
-                                 model.noticed > 0, list);
-    for (; played < n; played++) {
-        if (bats_candidate_play(plays, PLAYS, &list[played], &err) < 0)
-            break;
-        judge(q, &list[played], value);
-        if (played == 0 || is_better(value, best)) {
-            memcpy(best, value, sizeof best);
-            *answer = list[played];
+    struct bats_candidate *list = malloc(BATS_CANDIDATES_MAX * sizeof *list);
+    struct racer *racers = calloc(BATS_CANDIDATES_MAX, sizeof *racers);
+    bool ok = list && racers &&
+              bats_plays_create(&model, PLAYS, q->seed, &plays, &err) == 0;
+    if (ok) {
+        size_t n = bats_candidates_grid(model.n_unreliable, model.n_reliable,
+                                        model.noticed > 0, list);
+        for (size_t i = 0; i < n; i++)
+            racers[i].strategy = &list[i].strategy;
+        for (uint32_t k = 1; ok && k <= PLAYS; k *= 2) {
+            ok = play(plays, k, q, racers, n);
+            n = n < KEPT / k ? n : KEPT / k;
         }
+        *answer = (struct decide_answer){*racers[0].strategy,
+                                         racers[0].makespan, racers[0].cost};
     }
     bats_plays_destroy(plays);
+    free(racers);
     free(list);
-    return played > 0;
+    return ok;
 }

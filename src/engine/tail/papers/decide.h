@@ -1,9 +1,10 @@
 /*
  * decide: which strategy suits a tail.
  *
- * Layer: engine, part of the tail. Plays all strategies of the grid
- * (bats/plays.h) from the current state and takes the one with the least
- * utility among those expected to keep budget and deadline, if any.
+ * Layer: engine, part of the tail. Plays strategies of the grid (bats/plays.h)
+ * from the current state, those that do well more often, and takes the one
+ * with the least utility among those expected to keep budget and deadline, if
+ * any.
  */
 #ifndef BATS_ENGINE_DECIDE_H
 #define BATS_ENGINE_DECIDE_H
@@ -19,7 +20,12 @@ struct decide_question {
     uint64_t seed;
 };
 
+struct decide_answer {
+    struct bats_strategy strategy;
+    double makespan, cost; /* means of its plays, from now on */
+};
+
 /* False: out of memory; nothing is decided. */
-bool decide(const struct decide_question *q, struct bats_candidate *answer);
+bool decide(const struct decide_question *q, struct decide_answer *answer);
 
 #endif

@@ -17,6 +17,7 @@
 #include "engine/tail/papers/instances.h"
 #include "util/expression.h"
 #include "util/grow.h"
+#include "util/hash.h"
 
 /* The strategy is chosen again if the share of answers changes by this
  * much. */
@@ -38,12 +39,11 @@ struct expert {
     uint64_t seed;
     bats_time noticed; /* bats_strategy_noticed */
     struct past past[POOLS];
-    bats_time decided, next_look; /* decided: -1 if the strategy is
-                                         given */
-    size_t looked;         /* length of all lists of instances looked at */
+    bats_time decided;     /* -1 if the strategy is given */
     double gamma;          /* share of answers then */
-    size_t n_times;        /* number of answers then */
+    size_t n_ended;        /* instances of the unreliable pool until then */
     double makespan, cost; /* of the whole run, expected then */
+    size_t next_look;      /* when so many have ended */
     struct instances instances;
     uint32_t *number;        /* by position: number of a task of the
                                     tail */
@@ -148,34 +148,48 @@ static bats_time throughput(const struct expert *x, const struct state *s)
     return bats_strategy_throughput(find_t_ur(x, s), x->noticed > 0);
 }
 
+/* Before the tail, within this fraction of D: then it changes rarely, though
+ * T_ur changes with each result, and few slots have to be told. */
+#define NEAR (1.0 / 64)
+
 static bats_time limit(const void *self, const struct state *s, size_t cluster)
 {
     const struct expert *x = self;
+    bats_time before = s->clusters[cluster].limit;
     if (!s->clusters[cluster].spec.unreliable)
         return BATS_NEVER;
     bats_time time = s->run.in_tail
                          ? bats_span_time(&x->strategy.d, find_t_ur(x, s))
                          : throughput(x, s);
+    if (!s->run.in_tail &&
+        fabs((double)(time - before)) <= NEAR * (double)before)
+        return before;
     return time >= BATS_LONGEST ? BATS_NEVER : time > 0 ? time : 1;
 }
 
 /* ---- instances sent ---- */
 
+/* Instances looked at: a sample of those ended and those running, if there are
+ * more. */
+#define SEEN 1000
+
 static struct bats_instance *list_instances(const struct expert *x,
                                             const struct state *s, size_t *n)
 {
     const struct past *past = &x->past[POOL_UNRELIABLE];
-    struct bats_instance *list =
-        malloc((past->n + s->n_slots + 1) * sizeof *list);
-    if (!list)
-        return NULL;
-    if (past->n > 0)
-        memcpy(list, past->list, past->n * sizeof *list);
-    *n = past->n;
-    for (uint32_t slot = 0; slot < s->n_slots; slot++)
-        if (s->slots[slot].n_tasks > 0 && is_unreliable(s, slot))
+    size_t all = past->n + s->n_slots, step = all / SEEN + 1;
+    struct bats_instance *list = malloc((all / step + 1) * sizeof *list);
+    *n = 0;
+    for (size_t first = 0; list && first < all; first += step) {
+        size_t i = first + bats_mix(first) % step;
+        uint32_t slot = (uint32_t)(i - past->n);
+        if (i < past->n)
+            list[(*n)++] = past->list[i];
+        else if (slot < s->n_slots && s->slots[slot].n_tasks > 0 &&
+                 is_unreliable(s, slot))
             list[(*n)++] = (struct bats_instance){
                 .sent = s->slots[slot].started, .time = -1};
+    }
     return list;
 }
 
@@ -273,7 +287,7 @@ static void ask(struct expert *x, const struct state *s,
         malloc((x->instances.n + 1) * sizeof *tasks);
     bats_time *times = malloc((a->n_times + 1) * sizeof *times);
     bats_money left = bats_ledger_available(&s->money.ledger);
-    struct bats_candidate best;
+    struct decide_answer best;
     struct decide_question q = {
         .model = {.n_unreliable = pool_slots(s, true),
                   .n_reliable = pool_slots(s, false),
@@ -305,11 +319,11 @@ static void ask(struct expert *x, const struct state *s,
         if (q.model.n_tasks > 0 && q.model.n_unreliable > 0 &&
             decide(&q, &best)) {
             x->gamma = a->gamma;
-            x->n_times = a->n_times;
+            x->n_ended = x->past[POOL_UNRELIABLE].n;
             x->t_ur = a->mean;
             x->strategy = best.strategy;
-            x->makespan = q.elapsed + best.mean.makespan;
-            x->cost = q.charged + best.mean.cost;
+            x->makespan = q.elapsed + best.makespan;
+            x->cost = q.charged + best.cost;
             x->decided = s->now;
         }
     }
@@ -317,22 +331,16 @@ static void ask(struct expert *x, const struct state *s,
     free(times);
 }
 
-/* Looks at instances so far; a longer tail looks again when there are more, as
- * each look sorts all of them. */
-#define LOOKS 64
-
 /* When the tail begins, fixes T_ur, including unanswered instances, and
- * decides on a strategy; decides again when the share of answers has changed.
- * (Where losses are noticed, long instances are not given up, and few answers
- * make all look short: decides again when answers double.) */
+ * decides on a strategy. Looks again each time that a sixteenth more instances
+ * have ended, and decides again when the share of answers has changed. (Where
+ * losses are noticed, long instances are not given up, and few answers make all
+ * look short: decides again when twice as many have ended.) */
 static void look(struct expert *x, const struct state *s)
 {
     struct bats_answers a;
-    size_t n = x->past[POOL_UNRELIABLE].n + s->n_slots;
-    x->next_look = s->now + s->run.interval;
-    if (x->looked / LOOKS > n)
-        return;
-    x->looked += n;
+    size_t n, ended = x->past[POOL_UNRELIABLE].n;
+    x->next_look = ended + ended / 16 + 1;
     struct bats_instance *list = list_instances(x, s, &n);
     if (list &&
         (x->noticed > 0
@@ -341,7 +349,7 @@ static void look(struct expert *x, const struct state *s)
         if (!s->run.in_tail)
             x->t_ur = a.mean;
         bool has_changed = fabs(a.gamma - x->gamma) > CHANGE ||
-                           (x->noticed > 0 && a.n_times >= 2 * x->n_times);
+                           (x->noticed > 0 && ended >= 2 * x->n_ended);
         if (x->utility[0] != '\0' && (x->decided < 0 || has_changed))
             ask(x, s, &a);
         free(a.times);
@@ -367,12 +375,13 @@ static bool begins(const void *self, const struct state *s)
            left < pool_slots(s, true) && left <= x->room;
 }
 
+/* The bag gives the last pending task of its array first. */
 static int by_time_sent(const void *left, const void *right)
 {
     const struct tail_task *a = left, *b = right;
     return a->sent != b->sent
                ? (a->sent > b->sent) - (a->sent < b->sent)
-               : (a->task.i > b->task.i) - (a->task.i < b->task.i);
+               : (a->task.i < b->task.i) - (a->task.i > b->task.i);
 }
 
 static void begin_tail(void *self, const struct state *s)
@@ -413,7 +422,7 @@ static void begin_tail(void *self, const struct state *s)
 static void update(void *self, const struct state *s)
 {
     struct expert *x = self;
-    if (x->utility[0] != '\0' && s->now >= x->next_look)
+    if (x->utility[0] != '\0' && x->past[POOL_UNRELIABLE].n >= x->next_look)
         look(x, s);
     const struct instances_rules rules = rules_of(x, s);
     instances_change(&x->instances, &rules);

@@ -293,8 +293,13 @@ static double beyond(double past, double u)
 static size_t count_until(const bats_time *times, size_t n, bats_time age)
 {
     size_t low = 0;
-    while (low < n && times[low] <= age)
-        low++;
+    while (low < n) {
+        size_t middle = (low + n) / 2;
+        if (times[middle] <= age)
+            low = middle + 1;
+        else
+            n = middle;
+    }
     return low;
 }
 
@@ -566,7 +571,8 @@ void bats_plays_destroy(struct bats_plays *plays)
 }
 
 int bats_plays_run(const struct bats_plays *p, const struct bats_strategy *s,
-                   struct bats_play *results, struct bats_error *err)
+                   uint32_t from, uint32_t to, struct bats_play *results,
+                   struct bats_error *err)
 {
     struct player w;
     if (bats_strategy_needs_reliable(s) && p->m.n_reliable == 0)
@@ -577,14 +583,14 @@ int bats_plays_run(const struct bats_plays *p, const struct bats_strategy *s,
     if (rc < 0)
         return rc;
     bool is_own = !p->m.tail && s->reliable_works;
-    for (uint32_t i = 0; i < p->n_plays; i++) {
+    for (uint32_t i = from; i < to; i++) {
         struct snapshot own = {.tasks = w.tasks};
         w.seed = bats_mix(p->seed + i);
         if (is_own)
             play_throughput(&w, s, &own);
         for (uint32_t task = 0; task < p->m.n_tasks; task++)
             w.number[task] = FIRST_OF_TAIL;
-        play_tail(&w, s, is_own ? &own : &p->snapshots[i], &results[i]);
+        play_tail(&w, s, is_own ? &own : &p->snapshots[i], &results[i - from]);
     }
     release(&w);
     return 0;
@@ -668,7 +674,8 @@ int bats_candidate_play(const struct bats_plays *plays, uint32_t n_plays,
     struct bats_play *results = malloc(n_plays * sizeof *results);
     if (!results)
         return bats_no_memory(err);
-    int rc = bats_plays_run(plays, &candidate->strategy, results, err);
+    int rc =
+        bats_plays_run(plays, &candidate->strategy, 0, n_plays, results, err);
     if (rc == 0)
         summarise(results, n_plays, candidate);
     free(results);
