@@ -25,7 +25,7 @@
 #include <string.h>
 
 #define SPEEDS 4 /* prices of time from fastest to cheapest */
-#define STEPS 14 /* steps of a bisection */
+#define STEPS 9 /* steps of a bisection */
 /* Prices of time if money, or time, is no constraint. */
 #define NOTHING 1e-100
 #define EVERYTHING 1e100
