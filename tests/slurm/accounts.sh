@@ -48,10 +48,17 @@ PriorityCalcPeriod=1
 CONF
 within 60 accounting
 
+# controller_ends: slurmctld 22.05 may hang after it has saved its state; systemd
+# kills it then, too.
+controller_ends() {
+    local pid
+    pid=$(cat slurmctld.pid) && kill "$pid" || return 1
+    timeout 20 tail --pid "$pid" -f /dev/null || kill -KILL "$pid"
+}
+
 # controller: a new one, which reads the accounts and what they have used.
 controller() {
-    kill "$(cat slurmctld.pid)" 2>/dev/null
-    within 60 sh -c '! test -e slurmctld.pid'
+    controller_ends
     slurmctld -D </dev/null >>log/slurmctld 2>&1 &
     within 60 sh -c 'scontrol ping | grep -q UP &&
         test "$(sinfo -h -N -p all -t idle -o %N | wc -l)" -eq 8'

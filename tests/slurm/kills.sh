@@ -43,8 +43,7 @@ kill_part() {
         back $((RANDOM % 12)) ip link set "$node" up
         ;;
     controller)
-        kill -TERM "$(cat slurmctld.pid)"
-        within 60 sh -c '! test -e slurmctld.pid'
+        controller_ends || return 1
         back $((RANDOM % 3)) controller_again
         ;;
     controller-dies) # it does not know the jobs of the last seconds then
