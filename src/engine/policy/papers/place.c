@@ -34,37 +34,61 @@ struct stamp {
 /* Each cluster makes two offers: a used machine and a new one. */
 #define OFFERS (2 * BATS_CLUSTERS_MAX)
 
-/* The slots of an offer as a heap: the one that is free first is slot[0]. */
+/* The slots of an offer as a heap by the time when they are free. */
 struct offered {
-    uint32_t *slot, n;
+    struct bats_heap_item *item;
+    uint32_t n;
+};
+
+/* A round ends after this many tasks in a row without an offer, unless smaller
+ * ones may have one; or after so many that wait for a busy machine. */
+#define REFUSED 64
+#define WAITING 256
+
+/* Tasks that wait for a busy slot of a cluster, in the order of the round. */
+struct waiting {
+    uint32_t next, n;
+    struct bats_position task[WAITING];
+};
+
+/* The answer for an idle slot; void in other rounds. */
+struct answer {
+    struct bats_position task;
+    uint32_t round;
 };
 
 struct place {
     const struct place_kind *kind;
     struct place_rule rule;
-    double *least;           /* by node: least time */
-    uint32_t ranked, gone;   /* weights and lost machines when the rule was
+    double *least;          /* by node: least time */
+    uint32_t ranked, gone;  /* weights and lost machines when the rule was
                                made */
-    uint32_t results;        /* and DONE tasks then */
-    struct ready *ready;     /* the round's tasks, in order, if there are
+    uint32_t results;       /* and DONE tasks then */
+    struct ready *ready;    /* the round's tasks, in order, if there are
                                several workflows, or needs */
-    struct bats_heap next;   /* otherwise: places in the bag's order, highest
+    struct bats_heap next;  /* otherwise: places in the bag's order, highest
                                task first, of those whose parents there are
                                taken */
-    struct spending *money;  /* by workflow; the last entry is the run's */
-    uint32_t turn;           /* the workflow in turn */
-    uint32_t first;          /* machine to look at first, in each cluster */
-    double *free;            /* by slot: time when free; INFINITY: not
-                               offered */
-    uint32_t *slots;         /* all heaps */
-    struct bats_stock *room; /* by node: not placed in the round; NULL:
+    struct spending *money; /* by workflow; the last entry is the run's */
+    uint32_t turn;          /* the workflow in turn */
+    uint32_t first;         /* machine to look at first, in each cluster */
+    struct bats_heap_item *slots; /* all heaps */
+    struct bats_stock *room;      /* by node: not placed in the round; NULL:
                                 tasks need just a slot */
     struct offered offered[OFFERS];
     double *category_cost; /* by category: least cost of a task in the round;
                               < 0: not known yet */
     uint32_t *example;     /* by category: one of its tasks */
-    struct bats_position *answer; /* by slot: its task, or BATS_NO_POSITION */
+    struct answer *answer; /* by slot */
     uint32_t n_answers[BATS_CLUSTERS_MAX]; /* of the round, by cluster */
+    struct waiting waiting[BATS_CLUSTERS_MAX];
+    bool lasts;          /* rounds also serve later events */
+    uint32_t round, age; /* rounds so far; stamps since the last one */
+    uint32_t work;       /* slots offered and tasks placed in it */
+    int64_t lowest;      /* least height of these */
+    uint32_t n_released; /* of the bag's, those looked at */
+    bool is_overtaken;   /* a higher task became ready after the round */
+    bool is_news;  /* the stamp has changed, and there was no round yet */
     bool gives_up; /* the last round ended before its tasks and slots */
     struct stamp stamp;
     bool keeps;       /* a machine is kept free for a task of several slots */
@@ -254,39 +278,17 @@ static uint32_t offer_of(const struct state *s, uint32_t slot)
                     is_new(s, s->slots[slot].machine));
 }
 
-static bool is_first(const struct place *p, uint32_t a, uint32_t b)
-{
-    return p->free[a] != p->free[b] ? p->free[a] < p->free[b] : a < b;
-}
-
-/* The slot at `at` is free later than its place in the heap says. */
-static void sink(const struct place *p, struct offered *o, uint32_t at)
-{
-    uint32_t slot = o->slot[at];
-    for (uint32_t child; (child = 2 * at + 1) < o->n; at = child) {
-        child += child + 1 < o->n &&
-                 is_first(p, o->slot[child + 1], o->slot[child]);
-        if (is_first(p, slot, o->slot[child]))
-            break;
-        o->slot[at] = o->slot[child];
-    }
-    o->slot[at] = slot;
-}
-
 /* Offers the slot, if it is or will be free. */
-static void offer(struct place *p, const struct state *s, uint32_t slot)
+static bool offer(struct place *p, const struct state *s, uint32_t slot)
 {
     struct offered *o = &p->offered[offer_of(s, slot)];
-    p->free[slot] = free_at(p, s, slot);
-    if (isfinite(p->free[slot]) && slot_lead(s, slot) == slot)
-        o->slot[o->n++] = slot;
-}
-
-/* Withdraws the offers and answers of the last round. */
-static void forget(struct place *p, struct offered *o)
-{
-    while (o->n > 0)
-        p->answer[o->slot[--o->n]] = BATS_NO_POSITION;
+    double free = free_at(p, s, slot);
+    if (!isfinite(free) || slot_lead(s, slot) != slot)
+        return false;
+    bats_heap_up(o->item, NULL, o->n++,
+                 (struct bats_heap_item){(int64_t)free, slot});
+    p->work++;
+    return true;
 }
 
 /* Upper bounds for each cluster: of idle slots beyond one for each task, where
@@ -308,15 +310,14 @@ static uint32_t look_at(struct place *p, const struct state *s, size_t cluster)
         most += bats_bag_ready(&s->bag);
     for (uint32_t at = s->idle.of[cluster].first; at != NO_SLOT && idle < most;
          at = s->slots[at].next_idle)
-        if (s->slots[at].n_tasks == 0) {
-            offer(p, s, at);
-            idle += isfinite(p->free[at]) && slot_lead(s, at) == at;
-        }
-    for (uint32_t i = 0; i < c->n_machines && i < MACHINES_MOST; i++) {
+        if (s->slots[at].n_tasks == 0)
+            idle += offer(p, s, at);
+    uint32_t machines = p->kind->waits ? c->n_machines : 0;
+    for (uint32_t i = 0; i < machines && i < MACHINES_MOST; i++) {
         const struct machine *m =
             &s->machines[s->members[c->first_machine +
                                     (p->first + i) % c->n_machines]];
-        for (uint32_t k = 0; k < m->n_slots && p->kind->waits; k++)
+        for (uint32_t k = 0; k < m->n_slots && m->n_busy > 0; k++)
             if (s->slots[m->first_slot + k].n_tasks > 0)
                 offer(p, s, m->first_slot + k);
     }
@@ -328,14 +329,10 @@ static uint32_t look(struct place *p, const struct state *s)
 {
     uint32_t idle = 0;
     for (size_t i = 0; i < 2 * s->n_clusters; i++)
-        forget(p, &p->offered[i]);
+        p->offered[i].n = 0;
     for (size_t i = 0; i < s->n_clusters; i++)
         idle += look_at(p, s, i);
     p->first += MACHINES_MOST;
-    memset(p->n_answers, 0, sizeof p->n_answers);
-    for (size_t i = 0; i < 2 * s->n_clusters; i++)
-        for (uint32_t at = p->offered[i].n / 2; at-- > 0;)
-            sink(p, &p->offered[i], at);
     return idle;
 }
 
@@ -344,8 +341,8 @@ static bool may_take(const struct place *p, const struct state *s,
                      uint32_t slot, struct bats_position task)
 {
     uint32_t id = s->slots[slot].machine;
-    if (!isfinite(p->free[slot]) || !p->room)
-        return isfinite(p->free[slot]);
+    if (!p->room)
+        return true;
     const struct bats_need *need = need_of(s, task);
     return slot_is_free(s, slot)
                ? need_fits_in(s, node_of(s, slot), &p->room[node_of(s, slot)],
@@ -360,10 +357,10 @@ static size_t find_slot(const struct place *p, const struct state *s,
                         struct bats_position task)
 {
     size_t best = SIZE_MAX;
-    for (uint32_t i = 0; i < o->n && isfinite(p->free[o->slot[0]]); i++) {
-        if (s->slots[o->slot[i]].machine != avoid &&
-            may_take(p, s, o->slot[i], task) &&
-            (best == SIZE_MAX || is_first(p, o->slot[i], o->slot[best])))
+    for (uint32_t i = 0; i < o->n; i++) {
+        uint32_t slot = o->item[i].id;
+        if (s->slots[slot].machine != avoid && may_take(p, s, slot, task) &&
+            (best == SIZE_MAX || bats_heap_before(o->item[i], o->item[best])))
             best = i;
         if (best == 0)
             break;
@@ -419,6 +416,19 @@ static struct place_limits limits_of(const struct place *p,
         .is_relative = p->rule.price[workflow].is_relative};
 }
 
+/* The slot at `at` of the heap got a task until `finish`. */
+static void use(const struct place *p, struct offered *o, size_t at,
+                double finish)
+{
+    struct bats_heap_item used = {
+        finish < (double)BATS_LONGEST ? (int64_t)finish : BATS_LONGEST,
+        o->item[at].id};
+    if (!p->kind->waits)
+        used = o->item[--o->n];
+    if (at < o->n)
+        bats_heap_down(o->item, NULL, o->n, (uint32_t)at, used);
+}
+
 /* Chooses among the offers. Returns the slot, or NO_SLOT. */
 static uint32_t choose(struct place *p, const struct state *s,
                        const struct ready *r, double *price)
@@ -435,9 +445,9 @@ static uint32_t choose(struct place *p, const struct state *s,
         at[n] = find_slot(p, s, o, avoid, r->task);
         if (at[n] == SIZE_MAX)
             continue;
-        slots[n] = o->slot[at[n]];
+        slots[n] = o->item[at[n]].id;
         double time = place_runtime(s, number, i / 2);
-        double finish = p->free[slots[n]] + time;
+        double finish = (double)o->item[at[n]].time + time;
         offer[n] =
             (struct place_offer){finish, place_cost(s, number, time, i / 2),
                                  risk(s, s->slots[slots[n]].machine, finish)};
@@ -453,9 +463,8 @@ static uint32_t choose(struct place *p, const struct state *s,
     if (best == PLACE_NONE)
         return NO_SLOT;
     *price = offer[best].cost;
-    p->free[slots[best]] =
-        p->kind->waits ? offer[best].finish : (double)INFINITY;
-    sink(p, &p->offered[offer_of(s, slots[best])], (uint32_t)at[best]);
+    use(p, &p->offered[offer_of(s, slots[best])], at[best],
+        offer[best].finish);
     return slots[best];
 }
 
@@ -541,60 +550,82 @@ static void spend(struct spending *m, double price, double least)
     m->squares += price * price - least * least;
 }
 
-/* A round ends after this many tasks in a row without an offer, unless smaller
- * ones may have one; or after so many that wait for a busy machine. */
-#define REFUSED 64
-#define WAITING 256
-
-/* The first task of several slots that waits keeps others from its machine,
- * which would otherwise be empty only when none of them is left. */
-static void keep_room(struct place *p, const struct state *s, uint32_t slot,
-                      struct bats_position task)
+/* The task waits for the slot, which has an earlier one. The first task of
+ * several slots that waits keeps others from its machine, which would otherwise
+ * be empty only when none of them is left. */
+static void wait_for(struct place *p, const struct state *s, uint32_t slot,
+                     struct bats_position task)
 {
+    struct waiting *w = &p->waiting[slot_cluster(s, slot)];
+    if (p->lasts && w->n < WAITING)
+        w->task[w->n++] = task;
     if (!p->room || p->keeps || need_of(s, task)->cores == 1)
         return;
     p->room[node_of(s, slot)].cores = 0;
     p->keeps = true;
 }
 
+/* A round that has placed this many tasks before all idle slots have one places
+ * as many again, for later events. */
+#define AHEAD 16
+/* A round comes only when events since the last one are this fraction of the
+ * slots and tasks that it looked at: few events where there are few. */
+#define WORK 128
+
+static void begin_round(struct place *p, const struct state *s)
+{
+    p->round++;
+    p->age = p->work = 0;
+    p->is_late = p->is_dear = p->keeps = p->is_news = p->is_overtaken = false;
+    p->n_released = s->bag.n_released;
+    p->lowest = INT64_MIN;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        p->n_answers[c] = p->waiting[c].next = p->waiting[c].n = 0;
+    update_rule(p, s);
+}
+
 static void make_round(struct place *p, const struct state *s)
 {
-    uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s), refused = 0;
-    uint32_t waiting = 0;
-    update_rule(p, s);
-    p->is_late = p->is_dear = p->keeps = false;
+    uint32_t n = bats_bag_ready(&s->bag), refused = 0, waiting = 0, placed = 0;
+    begin_round(p, s);
+    uint32_t idle = look(p, s), most = n;
     if (idle == 0)
         return;
     for (uint32_t k = 0; p->room && k < s->needs.first[s->n_machines]; k++)
         p->room[k] = s->needs.nodes[k].free;
     count_money(p, s);
     gather(p, s);
-    for (uint32_t i = 0;
-         i < n && idle > 0 && refused < REFUSED && waiting < WAITING; i++) {
-        const struct ready r = next_ready(p, s, i);
+    while (placed < most && placed < n && refused < REFUSED &&
+           waiting < WAITING) {
+        const struct ready r = next_ready(p, s, placed++);
         struct spending *own = &p->money[r.workflow],
                         *run = &p->money[place_workflows(s)];
         double price = 0, least = least_cost_now(p, s, s->bag.index[r.task.i]);
         uint32_t slot = choose(p, s, &r, &price);
+        p->lowest = s->known.height[s->bag.index[r.task.i]];
         refused = slot == NO_SLOT && !p->room ? refused + 1 : 0;
         if (slot == NO_SLOT)
             continue;
         spend(own, price, least);
         spend(run, price, least);
-        if (s->slots[slot].n_tasks > 0 || bats_is_position(p->answer[slot])) {
-            keep_room(p, s, slot, r.task); /* it waits for an earlier task */
+        if (s->slots[slot].n_tasks > 0 || p->answer[slot].round == p->round) {
+            wait_for(p, s, slot, r.task);
             waiting += !p->room;
             continue;
         }
         if (p->room)
             need_count(&p->room[node_of(s, slot)], need_of(s, r.task), -1);
-        p->answer[slot] = r.task;
+        p->answer[slot] = (struct answer){r.task, p->round};
         p->n_answers[slot_cluster(s, slot)]++;
         waiting = 0;
         p->turn = (r.workflow + 1) % place_workflows(s);
-        idle--;
+        if (--idle == 0)
+            most = !p->lasts || placed < AHEAD ? placed : 2 * placed;
     }
-    p->gives_up = refused >= REFUSED || waiting >= WAITING;
+    p->work += placed;
+    if (placed == n || is_listed(s))
+        p->lowest = INT64_MIN;
+    p->gives_up = idle > 0 && (refused >= REFUSED || waiting >= WAITING);
 }
 
 /* ---- answers to the engine ---- */
@@ -610,19 +641,64 @@ static struct stamp stamp_of(const struct state *s)
                           .noticed = s->n_noticed};
 }
 
+/* The slot's task in the round, or the first that waits for its cluster. */
+static struct bats_position answer_for(struct place *p, const struct state *s,
+                                       uint32_t slot)
+{
+    struct waiting *w = &p->waiting[slot_cluster(s, slot)];
+    struct bats_position task = p->answer[slot].task;
+    if (p->answer[slot].round == p->round) {
+        p->answer[slot].round = 0;
+        p->n_answers[slot_cluster(s, slot)]--;
+        if (s->bag.state[task.i] == BATS_TASK_PENDING)
+            return task;
+    }
+    while (w->next < w->n &&
+           s->bag.state[w->task[w->next].i] != BATS_TASK_PENDING)
+        w->next++;
+    if (w->next == w->n || !isfinite(free_at(p, s, slot)))
+        return BATS_NO_POSITION;
+    task = w->task[w->next];
+    if (s->n_busy > 0 && s->tasks[task.i].avoid == s->slots[slot].machine)
+        return BATS_NO_POSITION;
+    w->next++;
+    return task;
+}
+
+/* The answers of the last round are void. */
+static bool is_void(struct place *p, const struct state *s,
+                    const struct stamp *now)
+{
+    while (p->n_released < s->bag.n_released)
+        p->is_overtaken |=
+            s->known.height[s->bag.released[p->n_released++]] >= p->lowest;
+    return now->open != p->stamp.open || now->ranked != p->stamp.ranked ||
+           now->noticed != p->stamp.noticed || s->n_busy == 0 || !p->lasts ||
+           (p->is_overtaken && p->age * WORK >= p->work);
+}
+
 struct bats_position place_place(void *self, const struct state *s,
                                  uint32_t slot)
 {
     struct place *p = ((struct place_memory *)self)->place;
     const struct stamp now = stamp_of(s);
-    if (memcmp(&p->stamp, &now, sizeof now) != 0)
-        make_round(p, s);
+    if (memcmp(&p->stamp, &now, sizeof now) != 0) {
+        p->age++;
+        p->is_news = true;
+        if (is_void(p, s, &now))
+            make_round(p, s);
+    }
+    struct bats_position task = answer_for(p, s, slot);
+    if (!bats_is_position(task) && p->is_news) {
+        p->is_news = false;
+        if (p->age * WORK >= p->work) {
+            make_round(p, s);
+            task = answer_for(p, s, slot);
+        }
+    }
     p->stamp = stamp_of(s);
-    struct bats_position task = p->answer[slot];
-    p->answer[slot] = BATS_NO_POSITION;
     if (bats_is_position(task)) { /* the round stays valid after it has
                                      begun */
-        p->n_answers[slot_cluster(s, slot)]--;
         p->stamp.ready--;
         p->stamp.busy++;
     }
@@ -634,17 +710,19 @@ bool place_is_over(const void *self, const struct state *s, uint32_t cluster)
     const struct place *p = ((const struct place_memory *)self)->place;
     const struct stamp now = stamp_of(s);
     return p->n_answers[cluster] == 0 &&
+           p->waiting[cluster].next == p->waiting[cluster].n &&
            memcmp(&p->stamp, &now, sizeof now) == 0;
 }
 
 /* Each offer has room for all slots of its cluster. */
 static void divide(struct place *p, const struct state *s)
 {
-    uint32_t n[BATS_CLUSTERS_MAX] = {0}, *slot = p->slots;
+    uint32_t n[BATS_CLUSTERS_MAX] = {0};
+    struct bats_heap_item *item = p->slots;
     for (uint32_t i = 0; i < s->n_slots; i++)
         n[slot_cluster(s, i)]++;
-    for (size_t i = 0; i < 2 * s->n_clusters; slot += n[i++ / 2])
-        p->offered[i].slot = slot;
+    for (size_t i = 0; i < 2 * s->n_clusters; item += n[i++ / 2])
+        p->offered[i].item = item;
 }
 
 /* Memory for n elements, which goes with the policy; *ok: there was enough. */
@@ -667,6 +745,7 @@ int place_init(void *self, const struct state *s,
     if (!p)
         return bats_no_memory(err);
     p->kind = kind;
+    p->lasts = kind->waits && !kind->make && !s->needs.list;
     p->ranked = UINT32_MAX;
     p->stamp.now = -1;
     p->rule.latest = room(p, nodes, sizeof *p->rule.latest, &ok);
@@ -674,7 +753,6 @@ int place_init(void *self, const struct state *s,
     p->least = room(p, nodes, sizeof *p->least, &ok);
     p->ready = room(p, is_listed(s) ? tasks : 1, sizeof *p->ready, &ok);
     p->money = room(p, flows + 1, sizeof *p->money, &ok);
-    p->free = room(p, s->n_slots, sizeof *p->free, &ok);
     p->slots = room(p, 2 * (size_t)s->n_slots, sizeof *p->slots, &ok);
     p->category_cost = room(p, kinds, sizeof *p->category_cost, &ok);
     p->example = room(p, kinds, sizeof *p->example, &ok);
@@ -684,8 +762,6 @@ int place_init(void *self, const struct state *s,
     if (!bats_heap_init(&p->next, is_listed(s) ? 1 : tasks) || !ok)
         return bats_no_memory(err);
     divide(p, s);
-    for (uint32_t i = 0; i < s->n_slots; i++)
-        p->answer[i] = BATS_NO_POSITION;
     for (uint32_t i = 0; i < tasks; i++)
         p->example[category_of(s, i)] = i;
     return 0;

@@ -20,6 +20,12 @@
  * 64 machines, others in each round, and at all tasks only where there are
  * several workflows or told runtimes.
  *
+ * In miser, a slot that falls free takes the first of the tasks that the last
+ * round made wait for its cluster. Another round comes when there is none or a
+ * higher task is ready, but only if events since the last one are a 128th of
+ * the slots and tasks that it looked at; and at once when weights or machines
+ * have changed, or nothing runs.
+ *
  * A task that needs several slots costs as much as its share of a machine. It
  * is offered idle machines that have room beside what the round has placed
  * there, and busy ones that have room when they are empty.
