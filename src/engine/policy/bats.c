@@ -338,14 +338,14 @@ static bool refill(void *self, const struct state *s,
     return !is_ready(s);
 }
 
-/* Results have doubled (a FEW: they are four times as many). Jobs can go
- * elsewhere from the first result of a cluster on. */
+/* Tasks wait or may come, and results have doubled (a FEW: they are four times as
+ * many). Jobs can go elsewhere from the first result of a cluster on. */
 static bool is_due(struct work *w, const struct state *s,
                    const struct occasion *why)
 {
     uint32_t n = problem_results(s);
     bool moves = width_matters(s);
-    if (!is_ready(s) ||
+    if (!is_ready(s) || (problem_work(s) == 0 && !s->run.is_open) ||
         (n < w->next_results &&
          !(moves && s->clusters[s->machines[why->machine].cluster].done == 1)))
         return false;
