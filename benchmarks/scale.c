@@ -2,7 +2,7 @@
  * scale: what an event costs the engine, from a bag to a graph, from ten
  * machines to a hundred thousand, policy by policy.
  *
- *   scale POLICY SHAPE TASKS MACHINES
+ *   scale POLICY SHAPE TASKS MACHINES [EVERY]
  *
  * SHAPE: a `bag`; a `chain`, each task after the one before; a `diamond`, all
  * between the first and the last; or `random`, each task after two that are
@@ -18,8 +18,16 @@
  * included. joins: while time is 0 (tasks begin in it); run: while tasks wait
  * for a slot or for others; tail: from there. Then `memory` and the most
  * memory of the process in MB, and `makespan` in seconds. Where only
- * bats_sched_handle is to be counted: scale.sh.
+ * bats_sched_handle is to be counted: scale.sh. With EVERY, callgrind counts
+ * BLOCK events of EVERY times as many; `counted`: how many it has counted.
  */
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#define CALLGRIND_STOP_INSTRUMENTATION
+#define CALLGRIND_DUMP_STATS
+#endif
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -31,6 +39,7 @@
 #include "sim/sim.h"
 #include "workload.h"
 
+enum { BLOCK = 2000 };
 enum phase { JOINS, RUN, TAIL, PHASES };
 
 static struct {
@@ -38,6 +47,8 @@ static struct {
     uint32_t to_begin; /* tasks that have not begun */
     unsigned long events[PHASES];
     double since, seconds[PHASES];
+    unsigned long every, seen, counted; /* events, by callgrind */
+    bool counts;
 } world;
 
 static void enter(enum phase phase)
@@ -48,6 +59,21 @@ static void enter(enum phase phase)
     world.phase = phase;
 }
 
+/* Callgrind instruments no more than it is to count: that takes long. */
+static void sample(void)
+{
+    bool is_first = world.seen % BLOCK == 0;
+    bool counts = world.seen++ / BLOCK % world.every == world.every / 2;
+    if (is_first && counts && !world.counts)
+        CALLGRIND_START_INSTRUMENTATION;
+    if (is_first && !counts && world.counts) {
+        CALLGRIND_DUMP_STATS;
+        CALLGRIND_STOP_INSTRUMENTATION;
+    }
+    world.counts = counts;
+    world.counted += counts;
+}
+
 static void on_event(void *context, bats_time now,
                      const struct bats_event *event)
 {
@@ -56,6 +82,7 @@ static void on_event(void *context, bats_time now,
     if (world.phase == RUN && world.to_begin == 0)
         enter(TAIL);
     world.events[world.phase]++;
+    sample();
 }
 
 static void on_command(void *context, bats_time now,
@@ -118,18 +145,19 @@ static void print(bats_time makespan)
     getrusage(RUSAGE_SELF, &u);
     for (int i = 0; i < PHASES; i++)
         printf("%s %lu %.3f\n", name[i], world.events[i], world.seconds[i]);
-    printf("memory %ld\nmakespan %.0f\n", u.ru_maxrss / 1024,
-           (double)makespan / BATS_SECOND);
+    printf("memory %ld\nmakespan %.0f\ncounted %lu\n", u.ru_maxrss / 1024,
+           (double)makespan / BATS_SECOND, world.counted);
 }
 
 int main(int argc, char **argv)
 {
     const struct bats_policy *policy =
-        argc == 5 ? bats_policy_find(argv[1]) : NULL;
-    long n_tasks = argc == 5 ? strtol(argv[3], NULL, 10) : 0;
-    long n_machines = argc == 5 ? strtol(argv[4], NULL, 10) : 0;
-    if (!policy || n_tasks < 3 || n_machines < 1) {
-        fputs("usage: scale POLICY SHAPE TASKS MACHINES\n", stderr);
+        argc >= 5 ? bats_policy_find(argv[1]) : NULL;
+    long n_tasks = argc >= 5 ? strtol(argv[3], NULL, 10) : 0;
+    long n_machines = argc >= 5 ? strtol(argv[4], NULL, 10) : 0;
+    world.every = argc > 5 ? strtoul(argv[5], NULL, 10) : 1;
+    if (!policy || n_tasks < 3 || n_machines < 1 || world.every < 1) {
+        fputs("usage: scale POLICY SHAPE TASKS MACHINES [EVERY]\n", stderr);
         return 2;
     }
     bool use = is_for_use(policy);
