@@ -162,7 +162,7 @@ consists y half rest
 ok 'a rule that was interrupted is run again, by --resume and by a new run'
 cat >Makeflow <<'FLOW'
 x:
-	echo half >>x; [ -e died ] || { touch died; kill -9 $PPID; sleep 60; }; echo rest >>x
+	echo half >>x; [ -e died ] || { touch died; kill -9 $PPID; exec sleep 60; }; echo rest >>x
 y:
 	echo half >>y; [ -e saved ] || { touch saved; exit 85; }; echo rest >>y
 FLOW

@@ -170,7 +170,7 @@ printf '%s\n' '#BATS workflow short budget=3' '@sleep 90m' \
     '#BATS workflow long budget=90' '@sleep 2h' >bag2
 ini '[run]; window = 1h' '[cluster one]; ranks = 1; max = 1; charge = 2' \
     '[cluster two]; ranks = 2; charge = 3' >both.ini
-expect 4 bats 3 bag2 --clusters both.ini --time-scale 3600 --policy rr
+expect 4 bats 3 bag2 --clusters both.ini --time-scale 1200 --policy rr
 test "$(sql bag2.bats 'SELECT group_concat(amount BETWEEN 1 AND
     CASE account WHEN 1 THEN 3000000 ELSE 90000000 END) FROM (SELECT account,
     sum(amount) AS amount FROM charge WHERE account > 0 GROUP BY account)')" = 1,1
