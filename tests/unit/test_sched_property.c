@@ -18,18 +18,18 @@ static const struct {
     const char *name;
     uint64_t digest;
 } kinds[KINDS] = {
-    [KIND_BATS] = {"bats", UINT64_C(0x5d65b34faab59b47)},
+    [KIND_BATS] = {"bats", UINT64_C(0xfe69fbfe47869256)},
     [KIND_BKP] = {"bkp", UINT64_C(0x0cdba5576e7b330e)},
     [KIND_RR] = {"rr", UINT64_C(0x749752d202d77981)},
     [KIND_DBC] = {"dbc", UINT64_C(0x9745e82ff0ba428f)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x599dff7afba75391)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0x462c594624fed872)},
-    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x2e855774d0c1405c)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0x73ec9b584c4ef1a8)},
-    [KIND_SECOND] = {"second", UINT64_C(0xac38369c39fb6271)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0xb25ccca6cd362ae4)},
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x508186d042c80693)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0xc56014e18c85522f)},
+    [KIND_SECOND] = {"second", UINT64_C(0x0f52a22f150176f1)},
     [KIND_JOB] = {"job", UINT64_C(0x29d90204a5c1181f)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x88dfa00318e4866a)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0x58ac669c3e2f5610)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xab6b4760c6c947d9)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

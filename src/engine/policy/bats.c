@@ -43,6 +43,9 @@
 #define LONGER_IN_TIME 1.5
 /* Up to here results come in fast, and a plan changes little. */
 #define FEW 32
+/* A plan serves the windows that end within this part of an interval: machines
+ * join one by one, and their windows end like that. */
+#define LASTS 32
 
 struct work {
     struct problem problem;
@@ -298,7 +301,7 @@ static bool renew(void *self, const struct state *s, uint32_t machine)
 {
     struct work *w = self;
     bats_time entered = s->machines[machine].paid_end - s->run.window;
-    bats_time lasts = is_thrifty(s) ? s->run.interval / 2 : 0;
+    bats_time lasts = s->run.interval / (is_thrifty(s) ? 2 : LASTS);
     /* Tasks on a free machine are never cut off: they would be restarted and
      * cut off for ever. */
     if (!is_ready(s) ||
