@@ -162,12 +162,12 @@ enum bats_command_type {
                              job: request it; answered by JOINED, or by LOST
                              and BILLED if it is not available */
     BATS_COMMAND_RUN,     /* machine, slot, task, replica: run it after the
-                            slot's earlier tasks */
+                             slot's earlier tasks */
     BATS_COMMAND_CANCEL,  /* machine, slot, task: stop it. Answered by
                              PREEMPTED, or by DONE/FAILED if that was faster */
     BATS_COMMAND_PARK,    /* machine: its paid time is over; it may be acquired
-                            again. A job, perhaps not begun: end it; answered
-                            by BILLED */
+                             again. A job, perhaps not begun: end it; answered
+                             by BILLED */
     BATS_COMMAND_RELEASE, /* machine: it will not be used again */
 
     /* Notices inform the books, people and the driver. Machines are not
@@ -224,8 +224,8 @@ struct bats_sched_options {
     const struct bats_cluster *clusters; /* copied */
     size_t n_clusters;                   /* 1..BATS_CLUSTERS_MAX */
     const bats_time *expected;      /* per cluster: expected task runtime, used
-                                  until one is measured; 0 or NULL: unknown.
-                                  Copied */
+                                       until one is measured; 0 or NULL:
+                                       unknown. Copied */
     const struct bats_prior *prior; /* prior belief about the clusters, for the
                                        policy bats; NULL: none. Copied */
     const struct bats_machine_spec *machines; /* copied */
@@ -242,7 +242,7 @@ struct bats_sched_options {
                                    only the running task */
     uint64_t seed;              /* draw order of the tasks */
     bool in_order;              /* tasks are drawn by ascending number, not at
-                              random: for runs without sampling */
+                                   random: for runs without sampling */
     const uint32_t *order;      /* or in this order of all tasks; NULL: none */
     double confidence_z;        /* z of the sample size; 0: 1.96 */
     double sample_error;        /* delta of the sample size; 0: 0.25 */
@@ -276,7 +276,7 @@ struct bats_sched_options {
     const struct bats_stock *stocks; /* by machine: resources, including slots;
                                         NULL: tasks need only slots. Copied */
     const uint16_t *purse;           /* per task: its workflow, < n_purses. Not
-                            * copied; may be NULL */
+                                      * copied; may be NULL */
     bool open; /* tasks left out by earlier.state may be added (ADDED) until
                   SHUT; the run continues while the bag is empty. Needs
                   in_order, no graph */

@@ -341,8 +341,8 @@ static bool refill(void *self, const struct state *s,
     return !is_ready(s);
 }
 
-/* Tasks wait or may come, and results have doubled (a FEW: they are four times as
- * many). Jobs can go elsewhere from the first result of a cluster on. */
+/* Tasks wait or may come, and results have doubled (a FEW: they are four times
+ * as many). Jobs can go elsewhere from the first result of a cluster on. */
 static bool is_due(struct work *w, const struct state *s,
                    const struct occasion *why)
 {

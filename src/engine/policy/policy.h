@@ -100,8 +100,8 @@ struct bats_policy {
                   const struct occasion *why);
     /* Expected end of the bag; BATS_NEVER: unknown. NULL: ask the forecast. */
     bats_time (*end)(void *self, const struct state *s);
-    /* Called if `wants` was true. Sets *is_new, and if true the new configuration *plan. Returns
-     * < 0 on failure. */
+    /* Called if `wants` was true. Sets *is_new, and if true the new
+     * configuration *plan. Returns < 0 on failure. */
     int (*plan)(void *self, const struct state *s, const struct occasion *why,
                 bool *is_new, struct policy_plan *plan,
                 struct bats_error *err);

@@ -64,7 +64,7 @@ void *state_room(struct state *s, size_t n, size_t size);
 void rooms_release(struct state *s);
 
 /* Appends a command or notice. The caller may fill in what there is beside the
- * machine. If memory runs out, sets s->answers.failure. */
+ * machine, before the next one. If memory runs out, sets s->answers.failure. */
 struct bats_command *state_emit(struct state *s, enum bats_command_type type,
                                 uint32_t machine);
 

@@ -74,7 +74,7 @@ struct place {
     uint32_t first;         /* machine to look at first, in each cluster */
     struct bats_heap_item *slots; /* all heaps */
     struct bats_stock *room;      /* by node: not placed in the round; NULL:
-                                tasks need just a slot */
+                                     tasks need just a slot */
     struct offered offered[OFFERS];
     double *category_cost; /* by category: least cost of a task in the round;
                               < 0: not known yet */

@@ -46,12 +46,12 @@ struct expert {
     size_t next_look;      /* when so many have ended */
     struct instances instances;
     uint32_t *number;        /* by position: number of a task of the
-                                    tail */
+                                tail */
     struct tail_task *tasks; /* by number */
     uint32_t room;           /* maximum number of tail tasks */
     uint32_t n_released;     /* of the bag's, those that it knows of */
     double sum;              /* sum of the unreliable pool's results,
-                                    microseconds */
+                                microseconds */
     uint64_t n;              /* their number */
     double t_ur;             /* since the tail began */
     bool has_begun;
