@@ -150,11 +150,11 @@ test "$(sqlite3 own.bats "SELECT cluster.name, total(amount) FROM machine
     JOIN cluster ON cluster.id = cluster AND cluster.session = machine.session
     LEFT JOIN charge ON charge.machine = machine.id
     WHERE machine.id = 4")" = 'own|0.0'
-# A charge without a machine is the run's own job: 9 per hour. Slurm says both
-# ends in whole seconds.
+# A charge of a lease without a machine is the run's own job: 9 per hour. Slurm
+# says both ends in whole seconds.
 grep -q fast on.own
 sqlite3 own.bats "SELECT total(amount) / 9e6 * 3600 FROM charge
-    WHERE machine IS NULL" |
+    WHERE machine IS NULL AND lease IS NOT NULL" |
     awk -v held="$(SLURM_TIME_FORMAT=%s squeue -h -t all -j "$own" \
         -O StartTime:20,EndTime:20 | awk '{ print $2 - $1 }')" '{
         print $1, held; exit !($1 > 0 && $1 < held + 2 && $1 >= held - 3) }' >out
