@@ -52,6 +52,7 @@ struct bats_queue {
     struct bats_queue_options o;
     struct job *jobs; /* o.n */
     uint32_t n;       /* places with a job */
+    int64_t now_us;   /* of this turn, or the last one */
     struct bats_query query;
     enum errand errand;
     uint32_t place, n_sent; /* SUBMIT: the first place, and how many */
@@ -124,7 +125,7 @@ static void end(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
     job->state = ENDED;
-    job->ended_us = bats_now_us(CLOCK_MONOTONIC);
+    job->ended_us = j->now_us;
     j->is_stale = true;
     tell(j, &(struct bats_queue_news){
                 .type = BATS_QUEUE_ENDED,
@@ -182,11 +183,10 @@ static void await_host(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
     bool known;
-    int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
-    int64_t age_us = bats_queue_age(j, place, now_us, &known);
+    int64_t age_us = bats_queue_age(j, place, j->now_us, &known);
     if (job->cancel_us != 0 || age_us < j->o.confirm_us)
         return;
-    job->cancel_us = now_us;
+    job->cancel_us = j->now_us;
     say(j, "job %s is given up: its host has not answered for %lld s",
         job->is.id, (long long)age_us / 1000000);
 }
@@ -231,6 +231,7 @@ int bats_queue_create(const struct bats_queue_options *options,
     if (j != NULL) {
         j->o = *options;
         j->say_us = SAY_US;
+        j->now_us = bats_now_us(CLOCK_MONOTONIC);
         j->together = options->rules.together;
         j->jobs = calloc(options->n, sizeof *j->jobs);
         j->told = calloc(AT_ONCE, sizeof *j->told);
@@ -268,17 +269,15 @@ void bats_queue_adopt(struct bats_queue *j, uint32_t place,
                       const struct bats_job_view *view)
 {
     struct job *job = &j->jobs[place];
-    *job = (struct job){.state = QUEUED,
-                        .is = *view,
-                        .submitted_us = bats_now_us(CLOCK_MONOTONIC)};
+    *job =
+        (struct job){.state = QUEUED, .is = *view, .submitted_us = j->now_us};
     job->listed_us = job->submitted_us;
     j->n++;
 }
 
-void bats_queue_cancel(struct bats_queue *j, uint32_t place, int64_t grace_us)
+void bats_queue_cancel(struct bats_queue *j, uint32_t place, int64_t at_us)
 {
     struct job *job = &j->jobs[place];
-    int64_t at_us = bats_now_us(CLOCK_MONOTONIC) + grace_us;
     if (job->state == WANTED) {
         end(j, place);
         return;
@@ -358,7 +357,7 @@ static int64_t longer(int64_t pause_us)
 /* Handles the answer to a submission. A failed command may still have
  * submitted the job. */
 static void submitted(struct bats_queue *j, int rc, const char *answer,
-                      const struct bats_error *why, int64_t now_us)
+                      const struct bats_error *why)
 {
     struct bats_error wrong = {0};
     char id[BATS_JOB_ID - 12], element[BATS_JOB_ID];
@@ -370,7 +369,7 @@ static void submitted(struct bats_queue *j, int rc, const char *answer,
         struct job *job = &j->jobs[j->place + i];
         job->state = UNSURE;
         job->missed = 0;
-        job->submitted_us = job->listed_us = now_us;
+        job->submitted_us = job->listed_us = j->now_us;
         if (rc == 0 && j->n_sent > 1)
             snprintf(element, sizeof element, "%s_%lu", id, (unsigned long)i);
         if (rc == 0)
@@ -384,7 +383,7 @@ static void submitted(struct bats_queue *j, int rc, const char *answer,
     }
     bool first = j->pause_us == 0;
     j->pause_us = longer(j->pause_us);
-    j->submit_us = now_us + j->pause_us;
+    j->submit_us = j->now_us + j->pause_us;
     j->together = (j->n_sent + 1) / 2; /* a limit may allow some of them */
     if (first)
         say(j, "%s; trying again, ever less often",
@@ -423,21 +422,22 @@ static void miss(struct bats_queue *j, uint32_t place)
 /* A job that was missed is there again: the run does not want it any more. */
 static void come_back(struct job *job, int64_t now_us)
 {
+    if (job->is_forgotten || job->cancel_us == 0)
+        job->cancel_us = now_us;
     job->is_forgotten = false;
     job->is_back = true;
     job->missed = 0;
-    job->cancel_us = now_us;
 }
 
 static void listed(struct bats_queue *j, int rc, const char *answer,
-                   const struct bats_error *why, int64_t now_us)
+                   const struct bats_error *why)
 {
     struct bats_job_view view;
     if (rc < 0) {
         if (j->list_pause_us == 0)
             say(j, "%s; trying again, ever less often", why->text);
         j->list_pause_us = longer(j->list_pause_us);
-        j->list_us = now_us;
+        j->list_us = j->now_us;
         return;
     }
     j->list_pause_us = 0;
@@ -453,7 +453,7 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
         if (j->jobs[place].state != ENDED)
             update(j, place, &view);
         else if (view.phase != BATS_JOB_ENDED)
-            come_back(&j->jobs[place], now_us);
+            come_back(&j->jobs[place], j->now_us);
     }
     for (uint32_t i = 0; i < j->o.n; i++) {
         enum state state = j->jobs[i].state;
@@ -464,7 +464,7 @@ static void listed(struct bats_queue *j, int rc, const char *answer,
 }
 
 static void cancelled(struct bats_queue *j, int rc, const char *answer,
-                      const struct bats_error *why, int64_t now_us)
+                      const struct bats_error *why)
 {
     for (size_t i = 0; i < j->n_told; i++) {
         struct job *job = &j->jobs[j->told[i]];
@@ -472,7 +472,7 @@ static void cancelled(struct bats_queue *j, int rc, const char *answer,
         if (job->is_cancelled || again_us > PAUSE_MAX_US)
             again_us = PAUSE_MAX_US;
         if (job->state != NONE) /* if it does not end, cancel it again */
-            job->cancel_us = now_us + again_us;
+            job->cancel_us = j->now_us + again_us;
         job->is_cancelled = true;
     }
     if (rc < 0)
@@ -480,15 +480,15 @@ static void cancelled(struct bats_queue *j, int rc, const char *answer,
 }
 
 /* Tells what the run waits for, ever less often. */
-static void say_late(struct bats_queue *j, int64_t now_us)
+static void say_late(struct bats_queue *j)
 {
     int64_t late_us = 0;
     uint32_t n = 0;
     for (uint32_t i = 0; i < j->o.n; i++)
         if (j->jobs[i].state == ENDED) {
             n++;
-            if (now_us - j->jobs[i].ended_us > late_us)
-                late_us = now_us - j->jobs[i].ended_us;
+            if (j->now_us - j->jobs[i].ended_us > late_us)
+                late_us = j->now_us - j->jobs[i].ended_us;
         }
     if (n == 0)
         j->say_us = SAY_US;
@@ -528,7 +528,7 @@ static int64_t patience(const struct bats_queue *j, const struct job *job,
 }
 
 static void billed(struct bats_queue *j, int rc, const char *answer,
-                   const struct bats_error *why, int64_t now_us)
+                   const struct bats_error *why)
 {
     struct bats_job_bill b;
     while (rc > 0 && j->o.system->jobs->read_bills(&answer, &b))
@@ -544,7 +544,7 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
             }
     for (uint32_t i = 0; i < j->o.n; i++) {
         const struct job *job = &j->jobs[i];
-        int64_t late_us = now_us - job->ended_us;
+        int64_t late_us = j->now_us - job->ended_us;
         int64_t late_s = j->o.rules.late_s;
         if (late_s == 0 && (job->is_forgotten || job->missed == 0) &&
             strchr(job->is.id, '_') != NULL)
@@ -555,13 +555,12 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
         if (job->state == ENDED && late_us >= patience(j, job, rc > 0))
             bill_late(j, i, rc > 0);
     }
-    say_late(j, now_us);
+    say_late(j);
 }
 
 static void (*const done[ERRANDS])(struct bats_queue *j, int rc,
                                    const char *answer,
-                                   const struct bats_error *why,
-                                   int64_t now_us) = {
+                                   const struct bats_error *why) = {
     [CANCEL] = cancelled,
     [SUBMIT] = submitted,
     [LIST] = listed,
@@ -571,26 +570,27 @@ static void (*const done[ERRANDS])(struct bats_queue *j, int rc,
 /* ---- questions ---- */
 
 static void start(struct bats_queue *j, enum errand errand,
-                  struct bats_argv *argv, const char *input, int64_t now_us)
+                  struct bats_argv *argv, const char *input)
 {
     struct bats_error why;
     int rc = bats_query_start(&j->query, argv, input, &why);
     j->errand = errand;
     j->failed |= rc == BATS_ENOMEM;
     if (rc < 0 && !j->failed)
-        done[errand](j, rc, NULL, &why, now_us);
+        done[errand](j, rc, NULL, &why);
 }
 
 /* True if `then_us` is in the future: lowers *due_us to it. */
-static bool is_early(int64_t then_us, int64_t now_us, int64_t *due_us)
+static bool is_early(const struct bats_queue *j, int64_t then_us,
+                     int64_t *due_us)
 {
-    if (then_us > now_us && then_us < *due_us)
+    if (then_us > j->now_us && then_us < *due_us)
         *due_us = then_us;
-    return then_us > now_us;
+    return then_us > j->now_us;
 }
 
 /* Returns false if no job is due to be cancelled. */
-static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
+static bool start_cancel(struct bats_queue *j, int64_t *due_us)
 {
     const char *ids[AT_ONCE];
     struct bats_argv argv = {0};
@@ -600,7 +600,7 @@ static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
         if (job->cancel_us == 0 ||
             (job->state != QUEUED && job->state != RUNS && !job->is_back))
             continue;
-        if (is_early(job->cancel_us, now_us, due_us))
+        if (is_early(j, job->cancel_us, due_us))
             continue;
         job->is_back = false;
         ids[j->n_told] = job->is.id;
@@ -609,7 +609,7 @@ static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     if (j->n_told == 0)
         return false;
     j->o.system->jobs->cancel(j->o.name, ids, j->n_told, &argv);
-    start(j, CANCEL, &argv, NULL, now_us);
+    start(j, CANCEL, &argv, NULL);
     return true;
 }
 
@@ -625,12 +625,12 @@ static bool follows(const struct bats_queue *j, uint32_t place)
            strcmp(a->mark, b->mark) == 0;
 }
 
-static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
+static bool start_submit(struct bats_queue *j, int64_t *due_us)
 {
     uint32_t i = 0;
     while (i < j->o.n && j->jobs[i].state != WANTED)
         i++;
-    if (i == j->o.n || is_early(j->submit_us, now_us, due_us))
+    if (i == j->o.n || is_early(j, j->submit_us, due_us))
         return false;
     struct bats_job_request request = j->o.requests[i];
     struct bats_argv argv = {0};
@@ -647,23 +647,23 @@ static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
     for (uint32_t k = i; k < i + j->n_sent; k++) {
         j->jobs[k].state = SENT;
         if (j->jobs[k].sent_us == 0)
-            j->jobs[k].sent_us = now_us;
+            j->jobs[k].sent_us = j->now_us;
     }
-    start(j, SUBMIT, &argv, script, now_us);
+    start(j, SUBMIT, &argv, script);
     free(script);
     return true;
 }
 
 /* True if the system has jobs whose end is not known here, or not to the
  * accounting for so long that the system may have forgotten them. */
-static bool has_open(const struct bats_queue *j, int64_t now_us)
+static bool has_open(const struct bats_queue *j)
 {
     for (uint32_t i = 0; i < j->o.n; i++) {
         const struct job *job = &j->jobs[i];
         if (job->state == UNSURE || job->state == QUEUED ||
             job->state == RUNS ||
             (job->state == ENDED &&
-             now_us - job->ended_us > LATE_S * (int64_t)1000000))
+             j->now_us - job->ended_us > LATE_S * (int64_t)1000000))
             return true;
     }
     return false;
@@ -671,36 +671,37 @@ static bool has_open(const struct bats_queue *j, int64_t now_us)
 
 /* Time between two questions. It is short while a job is about to end or waits
  * for its bill, because its money cannot buy anything until then. */
-static int64_t interval(const struct bats_queue *j, int64_t now_us)
+static int64_t interval(const struct bats_queue *j)
 {
     int64_t us = j->o.interval_us;
     for (uint32_t i = 0; i < j->o.n; i++) {
         const struct job *job = &j->jobs[i];
         int64_t since_us =
             job->state == ENDED ? job->ended_us : job->cancel_us;
-        if (job->state == NONE || since_us == 0 || now_us - since_us >= SAY_US)
+        if (job->state == NONE || since_us == 0 ||
+            j->now_us - since_us >= SAY_US)
             continue;
-        int64_t soon_us = now_us - since_us < SOON_US ? AT_ONCE_US : SOON_US;
+        int64_t soon_us =
+            j->now_us - since_us < SOON_US ? AT_ONCE_US : SOON_US;
         us = soon_us < us ? soon_us : us;
     }
     return us;
 }
 
-static bool start_list(struct bats_queue *j, int64_t now_us, int64_t *due_us)
+static bool start_list(struct bats_queue *j, int64_t *due_us)
 {
     struct bats_argv argv = {0};
-    if (!has_open(j, now_us) ||
-        is_early(j->list_us + interval(j, now_us) + j->list_pause_us, now_us,
-                 due_us))
+    if (!has_open(j) ||
+        is_early(j, j->list_us + interval(j) + j->list_pause_us, due_us))
         return false;
-    j->list_us = now_us;
+    j->list_us = j->now_us;
     j->o.system->jobs->list(j->o.name, &argv);
-    start(j, LIST, &argv, NULL, now_us);
+    start(j, LIST, &argv, NULL);
     return true;
 }
 
 /* Asks at once when jobs have ended, else as often as for the list. */
-static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
+static bool start_bills(struct bats_queue *j, int64_t *due_us)
 {
     const char *ids[AT_ONCE];
     struct bats_argv argv = {0};
@@ -710,18 +711,17 @@ static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
             bill(j, i, bats_job_bill_by_time(&j->jobs[i].is));
         else if (j->jobs[i].state == ENDED)
             ids[n++] = j->jobs[i].is.id;
-    if (n == 0 || (!j->is_stale && is_early(j->bills_us + interval(j, now_us),
-                                            now_us, due_us)))
+    if (n == 0 ||
+        (!j->is_stale && is_early(j, j->bills_us + interval(j), due_us)))
         return false;
     j->is_stale = false;
-    j->bills_us = now_us;
+    j->bills_us = j->now_us;
     j->o.system->jobs->bills(j->o.name, ids, n, &argv);
-    start(j, BILLS, &argv, NULL, now_us);
+    start(j, BILLS, &argv, NULL);
     return true;
 }
 
-static bool (*const begin[ERRANDS])(struct bats_queue *j, int64_t now_us,
-                                    int64_t *due_us) = {
+static bool (*const begin[ERRANDS])(struct bats_queue *j, int64_t *due_us) = {
     [CANCEL] = start_cancel,
     [SUBMIT] = start_submit,
     [LIST] = start_list,
@@ -733,18 +733,19 @@ int bats_queue_turn(struct bats_queue *j, int64_t now_us, int64_t *due_us,
 {
     struct bats_error why = {0};
     char *answer = NULL;
+    j->now_us = now_us;
     if (j->query.runs) {
         int rc = bats_query_poll(&j->query, 0, &answer, &why);
         if (rc != 0)
-            done[j->errand](j, rc, answer, &why, now_us);
+            done[j->errand](j, rc, answer, &why);
         free(answer);
     }
     bool starts = false;
     for (int e = 0; !starts && !j->query.runs && !j->failed && e < ERRANDS;
          e++)
-        starts = begin[e](j, now_us, due_us);
-    if (j->query.runs && now_us + LOOK_US < *due_us)
-        *due_us = now_us + LOOK_US;
+        starts = begin[e](j, due_us);
+    if (j->query.runs && j->now_us + LOOK_US < *due_us)
+        *due_us = j->now_us + LOOK_US;
     if (j->failed)
         return bats_no_memory(err);
     return 0;

@@ -127,7 +127,7 @@ static void submit(const char *places)
 
 static void cancel(const char *place)
 {
-    bats_queue_cancel(b->queue, (uint32_t)atoi(place), 0);
+    bats_queue_cancel(b->queue, (uint32_t)atoi(place), b->now_us);
 }
 
 static void hear(void)

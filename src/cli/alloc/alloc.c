@@ -372,7 +372,7 @@ uint32_t bats_alloc_abandon(struct bats_alloc *a)
     int64_t end_us = now_us + ABANDON_US;
     uint32_t left = 0;
     for (uint32_t i = 0; i < a->platform.n_machines; i++)
-        bats_queue_cancel(a->queue, i, 0);
+        bats_queue_cancel(a->queue, i, now_us);
     bats_alloc_end_own(a);
     if (a->own_runs)
         a->lanes[a->own_machine].asked = false;

@@ -61,7 +61,8 @@ static void cancel(struct bats_alloc *a, uint32_t machine, int64_t grace_us)
     if (machine == a->own_machine)
         bats_alloc_end_own(a);
     else
-        bats_queue_cancel(a->queue, machine, grace_us);
+        bats_queue_cancel(a->queue, machine,
+                          bats_now_us(CLOCK_MONOTONIC) + grace_us);
 }
 
 /* Time from the start of the job until its watchdog began, at most. */
@@ -361,7 +362,7 @@ static void check_return(struct bats_alloc *a, uint32_t place)
         return;
     }
     lane->by_us = 0;
-    bats_queue_cancel(a->queue, place, 0);
+    bats_queue_cancel(a->queue, place, a->now_us);
 }
 
 static int send_off(struct bats_alloc *a, uint32_t place,
