@@ -23,13 +23,13 @@ static const struct {
     [KIND_RR] = {"rr", UINT64_C(0x749752d202d77981)},
     [KIND_DBC] = {"dbc", UINT64_C(0x9745e82ff0ba428f)},
     [KIND_EXPERT] = {"expert", UINT64_C(0x599dff7afba75391)},
-    [KIND_GRAPH] = {"graph", UINT64_C(0xb25ccca6cd362ae4)},
-    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x508186d042c80693)},
-    [KIND_NOTICE] = {"notice", UINT64_C(0xc56014e18c85522f)},
+    [KIND_GRAPH] = {"graph", UINT64_C(0x6ee33c13e7f1c700)},
+    [KIND_WORKFLOWS] = {"workflows", UINT64_C(0x111945d30f44ec01)},
+    [KIND_NOTICE] = {"notice", UINT64_C(0x8ed142a3b049fcdd)},
     [KIND_SECOND] = {"second", UINT64_C(0x0f52a22f150176f1)},
     [KIND_JOB] = {"job", UINT64_C(0x29d90204a5c1181f)},
     [KIND_ALLOCATION] = {"allocation", UINT64_C(0x88dfa00318e4866a)},
-    [KIND_NEEDS] = {"needs", UINT64_C(0xab6b4760c6c947d9)}};
+    [KIND_NEEDS] = {"needs", UINT64_C(0xbf88b36d06cbcffe)}};
 
 static void answer(struct world *w, uint32_t m, uint32_t slot)
 {

@@ -2,16 +2,16 @@
  * flow: workflows where use is charged, by simulating the rest. See place.h.
  *
  * A rule selects a task's machine. Some rules have a price of time: they take
- * the least finish + price x cost, in absolute units or, as in miser, in units
- * of their range over the machines. Others have a target end: they take the
- * cheapest machine on which the task ends early enough for its successors to
- * meet the target, at the speed of the fastest machines, of the cheapest ones,
- * or between. Each rule is played on the rest of the workflow by list
- * scheduling with rank_u (HEFT, Topcuoglu et al. 2002) and the known runtimes.
- * Bisection finds the fastest affordable price or target. The rule with the
- * soonest end applies until more is known; or, if that is the goal, the
- * cheapest rule in time. Told runtimes may be wrong, so that plan ends earlier
- * by their error. With told runtimes, money is reserved for errors as soon as
+ * the least finish + price x cost, in units of their range over the machines,
+ * as in miser. Others have a target end: they take the cheapest machine on
+ * which the task ends early enough for its successors to meet the target, at
+ * the speed of the fastest machines, of the cheapest ones, or between. Each
+ * rule is played on the rest of the workflow by list scheduling with rank_u
+ * (HEFT, Topcuoglu et al. 2002) and the known runtimes. The fastest affordable
+ * price or target is searched from the last one on. The rule with the soonest
+ * end applies until more is known; or, if that is the goal, the cheapest rule
+ * in time. Told runtimes may be wrong, so that plan ends earlier by their
+ * error. With told runtimes, money is reserved for errors as soon as
  * results show them; and each task always leaves enough for the rest on the
  * cheapest machines and for the doubt about it (place.h). No money is reserved
  * if that would make the workflow late. Among several workflows, the one due
@@ -19,13 +19,14 @@
  */
 #include "engine/policy/papers/place.h"
 
-#include <gsl/gsl_sort_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SPEEDS 4 /* prices of time from fastest to cheapest */
-#define STEPS 9 /* steps of a bisection */
+#include "util/heap.h"
+#include "util/larger.h"
+
+#define SPEEDS 3 /* of targets: of the fastest machines to the cheapest */
 /* Prices of time if money, or time, is no constraint. */
 #define NOTHING 1e-100
 #define EVERYTHING 1e100
@@ -35,16 +36,19 @@
 #define UNSEEN 0.5
 /* Slack before a deadline, in relative errors of the expected runtimes. */
 #define MARGIN 1.5
-#define PATIENCE 64 /* longest target, in multiples of the shortest chain */
+/* A search begins with steps of this size (of a logarithm), makes each GROWTH
+ * times as large as the last one, and makes no more than so many. */
+#define FINE 0.05
+#define GROWTH 4
+#define STEPS 6
+#define MOST 50 /* largest logarithm */
+#define WIDE 12 /* largest logarithm of a price at first */
 
 /* ---- the choice ---- */
 
-/* Range of finishes / range of costs. */
-static double exchange(const struct place_offer *offers, size_t n)
+static double per(double units, struct place_range r)
 {
-    struct place_ranges all = place_ranges(offers, n);
-    double costs = all.cost.most - all.cost.least;
-    return costs > 0 ? (all.finish.most - all.finish.least) / costs : 0;
+    return r.most > r.least ? units / (r.most - r.least) : 0;
 }
 
 /* Chooses by the price of time; otherwise the cheapest offer in time, or the
@@ -53,14 +57,18 @@ static size_t choose(const struct place_offer *offers, size_t n,
                      const struct place_limits *limits)
 {
     size_t best = PLACE_NONE;
-    double least = INFINITY, price = limits->price;
+    double least = INFINITY, time = 1, money = 0;
     bool in_time = false;
-    if (limits->is_relative)
-        price *= exchange(offers, n);
+    if (limits->price > 0) {
+        struct place_ranges all = place_ranges(offers, n);
+        time = per(1, all.finish);
+        money = per(limits->price, all.cost);
+    }
     for (size_t i = 0; i < n; i++) {
         const struct place_offer *o = &offers[i];
         bool is_in_time = limits->price <= 0 && o->finish <= limits->finish;
-        double worth = is_in_time ? o->cost : o->finish + price * o->cost;
+        double worth =
+            is_in_time ? o->cost : time * o->finish + money * o->cost;
         if (o->cost > limits->cost || is_in_time < in_time ||
             (is_in_time == in_time && worth >= least))
             continue;
@@ -73,27 +81,41 @@ static size_t choose(const struct place_offer *offers, size_t n,
 
 /* ---- playing the rest ---- */
 
+/* A node left: a task, or a joint of no workflow. */
 struct node {
     int64_t height;
-    uint32_t node, at; /* place in the sorted graph */
-    uint32_t workflow; /* JOINT: none */
+    uint32_t at; /* place in the sorted graph */
+    uint32_t workflow;
 };
 #define JOINT UINT32_MAX
 
+/* A node of the workflow that is played. */
+struct step {
+    uint32_t node, row; /* row of a joint: JOINT */
+    double fast, cheap; /* time needed after it on the fastest machines, and
+                            on the cheapest */
+};
+
+/* Slots of a cluster: idle ones, and a heap of the times when others are
+ * free. */
+struct pool {
+    uint32_t idle, n;
+    struct bats_heap_item *busy;
+};
+
 struct play {
     const struct state *s;
-    struct node *all; /* tasks left and joints, the heaviest chain first */
-    uint32_t n_all;
-    struct node *order; /* nodes of one workflow, with the joints */
-    uint32_t n;
-    double *ready; /* by node: earliest start */
-    double *begin; /* the same at the start of the play */
-    double *free;  /* times at which slots are free, ascending */
-    double *idle;  /* the same at the start of the play */
-    uint32_t first[BATS_CLUSTERS_MAX + 1]; /* by cluster: its part of these */
-    double *after;                         /* by node: time needed after it */
-    double *latest, price;                 /* the rule */
-    bool is_relative;
+    struct node *all; /* the heaviest chain first */
+    struct step *step;
+    struct bats_heap_item *busy; /* of all pools */
+    uint32_t n_all, n;
+    double *row; /* slots that a task needs, and its time in each cluster */
+    double rate[BATS_CLUSTERS_MAX]; /* cost of a slot per time */
+    double *ready;                  /* by node: earliest start */
+    double *begin;                  /* the same at the start of the play */
+    double *fast, *cheap;           /* by node: the longest chain from it on */
+    struct pool pool[BATS_CLUSTERS_MAX], start[BATS_CLUSTERS_MAX];
+    struct place_price rule;
     double running;   /* sum of squared costs of running tasks */
     double end, cost; /* of the last play */
     double squares;   /* sum of its squared costs, including running tasks */
@@ -107,149 +129,201 @@ static int by_height(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* Joints always are: they only pass times on. */
-static bool is_left(const struct state *s, uint32_t node)
-{
-    return node >= s->bag.n || place_is_left(s, s->bag.position[node].i);
-}
-
 static void pass_on(const struct play *p, double *ready, uint32_t node,
                     double end)
 {
     const struct bats_graph *g = p->s->bag.graph;
     for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++)
-        ready[g->child[k]] = fmax(ready[g->child[k]], end);
+        ready[g->child[k]] = larger(ready[g->child[k]], end);
 }
 
-/* Collects slots that will become free, and running tasks. */
+/* A slot of the pool is free at that time. */
+static void give(struct pool *q, double time)
+{
+    const struct bats_heap_item item = {.time = (int64_t)time};
+    bats_heap_up(q->busy, NULL, q->n++, item);
+}
+
+/* Takes the slot of the pool that is free first. */
+static double take(struct pool *q, double now)
+{
+    if (q->idle > 0) {
+        q->idle--;
+        return now;
+    }
+    double first = (double)q->busy[0].time;
+    q->n--;
+    bats_heap_down(q->busy, NULL, q->n, 0, q->busy[q->n]);
+    return first;
+}
+
+static void copy_pools(const struct state *s, struct pool *to,
+                       const struct pool *from)
+{
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        to[c].idle = from[c].idle;
+        to[c].n = from[c].n;
+        memcpy(to[c].busy, from[c].busy, from[c].n * sizeof *to[c].busy);
+    }
+}
+
+static void set_up_slot(struct play *p, uint32_t i)
+{
+    const struct state *s = p->s;
+    const struct machine *m = &s->machines[s->slots[i].machine];
+    uint32_t lead = slot_lead(s, i);
+    bool is_idle = m->state == MACHINE_ABSENT || m->state == MACHINE_PARKED ||
+                   (m->state == MACHINE_ACTIVE && s->slots[lead].n_tasks == 0);
+    bool goes =
+        m->quarantined || s->rest[s->slots[i].machine].taken_at != BATS_NEVER;
+    double rest = is_idle ? 0 : place_rest(s, lead);
+    if (!goes && is_idle)
+        p->start[m->cluster].idle++;
+    else if (!goes && isfinite(rest))
+        give(&p->start[m->cluster], (double)s->now + rest);
+    if (s->slots[i].n_tasks > 0 && isfinite(rest))
+        pass_on(p, p->begin, s->bag.index[s->slots[i].head.i],
+                (double)s->now + rest);
+}
+
+/* Collects slots that will become free, running tasks, and what is left. */
 static void set_up(struct play *p)
 {
     const struct state *s = p->s;
-    uint32_t n[BATS_CLUSTERS_MAX] = {0};
-    for (uint32_t i = 0; i < s->n_slots; i++)
-        p->first[slot_cluster(s, i) + 1]++;
     for (size_t c = 0; c < s->n_clusters; c++)
-        p->first[c + 1] += p->first[c];
+        p->rate[c] = place_cost(s, 0, 1, c) / task_width(s, 0);
     for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
         p->begin[i] = (double)s->now;
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        const struct machine *m = &s->machines[s->slots[i].machine];
-        uint32_t lead = slot_lead(s, i);
-        bool comes = m->state == MACHINE_ABSENT || m->state == MACHINE_PARKED;
-        double rest = comes || (m->state == MACHINE_ACTIVE &&
-                                s->slots[lead].n_tasks == 0)
-                          ? 0
-                          : place_rest(s, lead);
-        bool goes = m->quarantined ||
-                    s->rest[s->slots[i].machine].taken_at != BATS_NEVER;
-        p->idle[p->first[m->cluster] + n[m->cluster]++] =
-            goes ? INFINITY : (double)s->now + rest;
-        if (s->slots[i].n_tasks > 0 && isfinite(rest))
-            pass_on(p, p->begin, s->bag.index[s->slots[i].head.i],
-                    (double)s->now + rest);
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        set_up_slot(p, i);
+    for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++) {
+        uint32_t node = s->known.sorted[i];
+        bool is_task = node < s->bag.n; /* joints only pass times on */
+        if (!is_task || place_is_left(s, s->bag.position[node].i))
+            p->all[p->n_all++] =
+                (struct node){s->known.height[node], i,
+                              is_task ? place_workflow(s, node) : JOINT};
     }
-    for (size_t c = 0; c < s->n_clusters; c++)
-        gsl_sort(p->idle + p->first[c], 1, n[c]);
-    for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
-        if (is_left(s, s->known.sorted[i])) {
-            uint32_t node = s->known.sorted[i];
-            p->all[p->n_all++] = (struct node){
-                s->known.height[node], node, i,
-                node < s->bag.n ? place_workflow(s, node) : JOINT};
-        }
     qsort(p->all, p->n_all, sizeof *p->all, by_height);
+}
+
+/* Writes what a task needs into its row, which it shares with those of its
+ * category if runtimes are learned. Returns the row. */
+static uint32_t fill_row(struct play *p, uint32_t task, uint32_t at)
+{
+    const struct state *s = p->s;
+    uint32_t row = s->known.categories.told ? at : category_of(s, task);
+    double *to = p->row + row * (s->n_clusters + 1);
+    if (*to > 0 && !s->known.categories.told)
+        return row;
+    *to = task_width(s, task);
+    for (size_t c = 0; c < s->n_clusters; c++)
+        to[c + 1] = place_runtime(s, task, c);
+    return row;
+}
+
+/* Longest chains from the node on: by the machines on which its task is
+ * fastest, and cheapest. */
+static void find_chains(struct play *p, struct step *step)
+{
+    const struct state *s = p->s;
+    const struct bats_graph *g = s->bag.graph;
+    for (uint64_t k = g->first[step->node]; k < g->first[step->node + 1];
+         k++) {
+        step->fast = larger(step->fast, p->fast[g->child[k]]);
+        step->cheap = larger(step->cheap, p->cheap[g->child[k]]);
+    }
+    p->fast[step->node] = step->fast;
+    p->cheap[step->node] = step->cheap;
+    if (step->row == JOINT)
+        return;
+    const double *time = p->row + step->row * (s->n_clusters + 1) + 1;
+    double fast = INFINITY, cheap = 0, least = INFINITY;
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        if (!cluster_is_there(&s->clusters[c]))
+            continue;
+        fast = smaller(fast, time[c]);
+        cheap = time[c] * p->rate[c] < least ? time[c] : cheap;
+        least = smaller(least, time[c] * p->rate[c]);
+    }
+    p->fast[step->node] += isfinite(fast) ? fast : 0;
+    p->cheap[step->node] += cheap;
 }
 
 /* Selects the tasks of a workflow, and the joints. */
 static void take_workflow(struct play *p, uint32_t workflow)
 {
+    const struct state *s = p->s;
     p->n = 0;
-    for (uint32_t i = 0; i < p->n_all; i++)
-        if (p->all[i].workflow == workflow || p->all[i].workflow == JOINT)
-            p->order[p->n++] = p->all[i];
-}
-
-/* The first slot of the cluster from `at` on that is free later than `time`, or
- * the end of the cluster. */
-static uint32_t find_later(const struct play *p, size_t cluster, uint32_t at,
-                           double time)
-{
-    uint32_t end = p->first[cluster + 1];
-    while (at < end) {
-        uint32_t middle = at + (end - at) / 2;
-        if (p->free[middle] <= time)
-            at = middle + 1;
-        else
-            end = middle;
+    for (uint32_t i = 0; i < p->n_all; i++) {
+        if (p->all[i].workflow != workflow && p->all[i].workflow != JOINT)
+            continue;
+        uint32_t node = s->known.sorted[p->all[i].at];
+        uint32_t row = node < s->bag.n ? fill_row(p, node, p->n) : JOINT;
+        p->step[p->n++] = (struct step){.node = node, .row = row};
     }
-    return at;
+    for (uint32_t i = p->n; i-- > 0;) /* children come later */
+        find_chains(p, &p->step[i]);
 }
 
-/* The last of `width` slots of the cluster that are free last before `ready`,
- * or first; the end of the cluster if it has fewer. */
-static uint32_t find_slot(const struct play *p, size_t cluster, double ready,
-                          uint32_t width)
+/* When the node must have ended. */
+static double latest(const struct place_price *rule, const struct step *step)
 {
-    uint32_t least = p->first[cluster] + width, end = p->first[cluster + 1];
-    uint32_t later = find_later(p, cluster, p->first[cluster], ready);
-    return least > end ? end : (later > least ? later : least) - 1;
+    return rule->target - step->fast -
+           rule->speed * (step->cheap - step->fast);
 }
 
-/* The slots up to `at` are free later, at `end`. */
-static void occupy(struct play *p, size_t cluster, uint32_t at, double end,
-                   uint32_t width)
-{
-    uint32_t to = find_later(p, cluster, at + 1, end);
-    uint32_t from = at + 1 - width;
-    memmove(p->free + from, p->free + at + 1, (to - at - 1) * sizeof *p->free);
-    for (uint32_t i = to - width; i < to; i++)
-        p->free[i] = end;
-}
-
-static double play_task(struct play *p, uint32_t task)
+/* Several slots are offered from when the first of them is free. */
+static double play_task(struct play *p, const struct step *step)
 {
     const struct state *s = p->s;
     struct place_offer offer[BATS_CLUSTERS_MAX];
-    uint32_t slot[BATS_CLUSTERS_MAX];
-    size_t of[BATS_CLUSTERS_MAX];
+    uint32_t of[BATS_CLUSTERS_MAX];
     struct place_limits limits = {.cost = INFINITY,
-                                  .finish = p->latest[task],
-                                  .price = p->price,
-                                  .is_relative = p->is_relative};
-    uint32_t width = (uint32_t)ceil(task_width(s, task));
+                                  .finish = latest(&p->rule, step),
+                                  .price = p->rule.price};
+    const double *row = p->row + step->row * (s->n_clusters + 1);
+    double ready = p->ready[step->node], now = (double)s->now;
+    uint32_t width = (uint32_t)ceil(row[0]);
     size_t n = 0;
-    for (size_t c = 0; c < s->n_clusters; c++) {
-        slot[n] = find_slot(p, c, p->ready[task], width);
-        if (slot[n] == p->first[c + 1] || isinf(p->free[slot[n]]))
+    for (uint32_t c = 0; c < s->n_clusters; c++) {
+        const struct pool *q = &p->pool[c];
+        if (q->idle + q->n < width)
             continue;
-        double time = place_runtime(s, task, c);
-        offer[n] =
-            (struct place_offer){fmax(p->free[slot[n]], p->ready[task]) + time,
-                                 place_cost(s, task, time, c), 0};
+        double from = q->idle >= width ? now : (double)q->busy[0].time;
+        offer[n].finish = larger(from, ready) + row[c + 1];
+        offer[n].cost = row[0] * row[c + 1] * p->rate[c];
+        offer[n].risk = 0;
         of[n++] = c;
     }
     size_t best = choose(offer, n, &limits);
     if (best == PLACE_NONE)
-        return p->ready[task];
-    occupy(p, of[best], slot[best], offer[best].finish, width);
+        return ready;
+    struct pool *q = &p->pool[of[best]];
+    for (uint32_t i = 0; i < width; i++)
+        ready = larger(ready, take(q, now));
+    ready += row[of[best] + 1];
+    for (uint32_t i = 0; i < width; i++)
+        give(q, ready);
     p->cost += offer[best].cost;
     p->squares += offer[best].cost * offer[best].cost;
-    return offer[best].finish;
+    return ready;
 }
 
 static void play(struct play *p)
 {
     const struct state *s = p->s;
     memcpy(p->ready, p->begin, s->bag.graph->n_nodes * sizeof *p->ready);
-    memcpy(p->free, p->idle, s->n_slots * sizeof *p->free);
+    copy_pools(s, p->pool, p->start);
     p->end = (double)s->now;
     p->cost = 0;
     p->squares = p->running;
     for (uint32_t i = 0; i < p->n; i++) {
-        uint32_t node = p->order[i].node;
-        double end = node < s->bag.n ? play_task(p, node) : p->ready[node];
-        p->end = fmax(p->end, end);
-        pass_on(p, p->ready, node, end);
+        const struct step *step = &p->step[i];
+        double end =
+            step->row == JOINT ? p->ready[step->node] : play_task(p, step);
+        p->end = larger(p->end, end);
+        pass_on(p, p->ready, step->node, end);
     }
 }
 
@@ -258,18 +332,18 @@ static void play(struct play *p)
 struct search {
     struct play play;
     struct place_rule *best;
-    struct place_price *price; /* the workflow's best price */
+    struct place_price *price; /* the workflow's best rule */
     double money, doubt, deadline;
     bool saves;       /* the goal is the least cost in time */
     double end, cost; /* of the best rule */
 };
 
-/* Plays a rule, and keeps it if it is the best so far. True: it is affordable;
- * with the goal of least cost, it is in time. */
-static bool try_rule(struct search *f, double price)
+/* Plays a rule, and keeps it if it is the best so far. True: a slower and
+ * cheaper one should be tried. */
+static bool try_rule(struct search *f, struct place_price rule)
 {
     struct play *p = &f->play;
-    p->price = price;
+    p->rule = rule;
     play(p);
     p->cost += f->doubt * sqrt(p->squares);
     bool paid = p->cost <= f->money, late = p->end > f->deadline;
@@ -286,115 +360,108 @@ static bool try_rule(struct search *f, double price)
     if (better) {
         f->end = p->end;
         f->cost = p->cost;
-        *f->price = (struct place_price){.price = price,
-                                         .is_relative = p->is_relative};
-        for (uint32_t i = 0; i < p->n; i++)
-            f->best->latest[p->order[i].node] = p->latest[p->order[i].node];
+        *f->price = rule;
     }
-    return f->saves ? late : !paid;
+    return f->saves ? !late : !paid;
 }
 
-/* Computes the time needed after each task, at a speed between those of the
- * fastest (0) and the cheapest (1) machines. Returns the longest chain. */
-static double find_after(struct play *p, double speed)
+/* The price with this logarithm, or the target at one of the speeds, so long
+ * after now. */
+static bool try_at(struct search *f, int speed, double at)
 {
-    const struct state *s = p->s;
-    const struct bats_graph *g = s->bag.graph;
-    double longest = 0;
-    for (uint32_t i = p->n; i-- > 0;) { /* children come later */
-        uint32_t node = p->order[i].node;
-        p->after[node] = 0;
-        for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++) {
-            uint32_t child = g->child[k];
-            double fast = INFINITY, cheap = INFINITY, least = INFINITY;
-            for (size_t c = 0; child < s->bag.n && c < s->n_clusters; c++) {
-                if (!cluster_is_there(&s->clusters[c]))
-                    continue;
-                double time = place_runtime(s, child, c);
-                double cost = place_cost(s, child, time, c);
-                fast = fmin(fast, time);
-                cheap = cost < least ? time : cheap;
-                least = fmin(least, cost);
-            }
-            double own = isfinite(fast) && is_left(s, child)
-                             ? fast + speed * (cheap - fast)
-                             : 0;
-            p->after[node] = fmax(p->after[node], p->after[child] + own);
-        }
-        longest = fmax(longest, p->after[node]);
-    }
-    return longest;
+    return try_rule(
+        f,
+        speed < 0
+            ? (struct place_price){.price = exp(at), .target = INFINITY}
+            : (struct place_price){.target = (double)f->play.s->now + exp(at),
+                                   .speed = speed / (SPEEDS - 1.0)});
 }
 
-/* Finds the target or the price by bisection of its logarithm: each play is
- * too fast or too slow for the goal. */
-static void bisect(struct search *f, bool is_target, double low, double high)
+/* Searches from `at` on by growing steps until the answer changes, and halves
+ * the last step then. */
+static void seek(struct search *f, int speed, double at, double step)
 {
-    struct play *p = &f->play;
-    for (int step = 0; step < STEPS; step++) {
-        double middle = (low + high) / 2, value = exp(middle);
-        for (uint32_t i = 0; is_target && i < p->n; i++) {
-            uint32_t node = p->order[i].node;
-            p->latest[node] = (double)p->s->now + value - p->after[node];
-        }
-        if (try_rule(f, is_target ? 0 : value) != f->saves)
-            low = middle;
-        else
-            high = middle;
+    bool slower = try_at(f, speed, at), changes = false;
+    double from = at;
+    for (int i = 0; i < STEPS && from < MOST && !changes; i++) {
+        at = slower ? smaller(from + step, MOST) : from - step;
+        changes = try_at(f, speed, at) != slower;
+        from = changes ? from : at;
+        step *= GROWTH;
+    }
+    while (changes && fabs(at - from) > FINE) {
+        double middle = (from + at) / 2;
+        *(try_at(f, speed, middle) == slower ? &from : &at) = middle;
     }
 }
 
-/* Allocates one block of nodes and one of numbers. */
-static bool allocate(struct play *p)
-{
-    size_t nodes = p->s->bag.graph->n_nodes, slots = p->s->n_slots;
-    p->all = calloc(2 * nodes, sizeof *p->all);
-    p->ready = calloc(4 * nodes + 2 * slots, sizeof *p->ready);
-    if (!p->all || !p->ready)
-        return false;
-    p->order = p->all + nodes;
-    p->begin = p->ready + nodes;
-    p->after = p->begin + nodes;
-    p->latest = p->after + nodes;
-    p->free = p->latest + nodes;
-    p->idle = p->free + slots;
-    return true;
-}
-
-/* Plays all kinds of rules with this money and doubt. */
+/* Searches rules of both kinds with this money and doubt: between the extremes
+ * at first, and then from the last rule on. */
 static void search_within(struct search *f, double money, double doubt)
 {
+    const struct place_price last = *f->price;
+    bool has_target = last.price <= 0 && last.target > 0;
+    bool is_new =
+        !has_target && (last.price <= NOTHING || last.price >= EVERYTHING);
+    double tried =
+        is_new ? FINE : last.tried; /* at 0 two offers may be alike */
     double now = (double)f->play.s->now;
     f->money = money;
     f->doubt = doubt;
     f->end = f->cost = INFINITY;
-    try_rule(f, NOTHING);
-    double fastest = f->play.end - now, dear = f->play.cost;
-    try_rule(f, EVERYTHING);
-    double scale = log(fmax(fastest, 1) / fmax(dear, 1));
-    bisect(f, false, scale - 12, scale + 12);
-    f->play.is_relative = true;
-    bisect(f, false, -12, 12);
-    f->play.is_relative = false;
+    try_rule(f, (struct place_price){.price = NOTHING, .target = INFINITY});
+    double fastest = log(larger(f->end - now, 1) / 4);
+    if (!f->saves && f->cost <= money)
+        return;
+    if (has_target)
+        try_rule(f, last);
+    seek(f, -1, is_new ? -WIDE : tried, is_new ? 2 * WIDE + FINE : FINE);
+    if (f->price->price > NOTHING)
+        tried = log(f->price->price);
     for (int i = 0; i < SPEEDS; i++) {
-        double after = find_after(&f->play, i / (SPEEDS - 1.0));
-        double chain = log(fmax(fmax(after, fastest / 4), 1));
-        bisect(f, true, chain, chain + log(PATIENCE));
+        double to = log(larger((f->saves ? f->deadline : f->end) - now, 1));
+        seek(f, i, is_new ? fastest : to - FINE,
+             is_new ? to - fastest + FINE : FINE);
     }
+    f->price->tried = tried;
 }
 
-/* Reserves the slots that the workflow takes by its rule. */
+/* Reserves the slots that the workflow takes by its rule, and sets when its
+ * tasks must have ended. */
 static void commit(struct search *f)
 {
     struct play *p = &f->play;
-    p->is_relative = f->price->is_relative;
     for (uint32_t i = 0; i < p->n; i++)
-        p->latest[p->order[i].node] = f->best->latest[p->order[i].node];
-    p->price = f->price->price;
+        f->best->latest[p->step[i].node] = latest(f->price, &p->step[i]);
+    if (place_workflows(p->s) == 1)
+        return;
+    p->rule = *f->price;
     play(p);
-    p->is_relative = false;
     memcpy(p->begin, p->ready, p->s->bag.graph->n_nodes * sizeof *p->ready);
-    memcpy(p->idle, p->free, p->s->n_slots * sizeof *p->free);
+    copy_pools(p->s, p->start, p->pool);
+}
+
+/* Allocates a block for each kind of thing. */
+static bool allocate(struct play *p)
+{
+    const struct state *s = p->s;
+    size_t nodes = s->bag.graph->n_nodes, at = 0;
+    size_t rows = s->known.categories.told ? nodes : s->known.categories.n;
+    p->all = malloc(nodes * sizeof *p->all);
+    p->step = malloc(nodes * sizeof *p->step);
+    p->busy = malloc(2 * (size_t)s->n_slots * sizeof *p->busy);
+    p->ready = calloc(4 * nodes + rows * (s->n_clusters + 1), sizeof(double));
+    if (!p->all || !p->step || !p->busy || !p->ready)
+        return false;
+    p->begin = p->ready + nodes;
+    p->fast = p->begin + nodes;
+    p->cheap = p->fast + nodes;
+    p->row = p->cheap + nodes;
+    for (size_t c = 0; c < s->n_clusters; at += s->clusters[c++].n_slots) {
+        p->pool[c].busy = p->busy + at;
+        p->start[c].busy = p->busy + s->n_slots + at;
+    }
+    return true;
 }
 
 struct due {
@@ -418,11 +485,10 @@ static double share_of_money(const struct play *p)
     if (s->known.categories.told)
         return 1;
     for (uint32_t i = 0; i < p->n; i++) {
-        uint32_t node = p->order[i].node;
-        if (node >= s->bag.n)
+        if (p->step[i].row == JOINT)
             continue;
         n++;
-        seen += s->known.categories.stats[category_of(s, node)].n > 0;
+        seen += s->known.categories.stats[p->step[i].row].n > 0;
     }
     return n == 0 ? 1 : LEARNED * (seen / n + UNSEEN * (1 - seen / n));
 }
@@ -462,8 +528,6 @@ static void search_all(struct search *f, struct due *due)
             search_within(f, money, 0);
             f->price->is_late = true;
         }
-        if (i + 1 == n)
-            break;
         commit(f);
         run = fmax(run - f->play.cost, 0);
     }
@@ -475,7 +539,8 @@ static void make_rule(const struct state *s, struct place_rule *rule)
     if (!s->known.is_ranked) { /* first a task per kind of machine, then cheap
                               ones */
         for (uint32_t i = 0; i < n; i++)
-            rule->price[i] = (struct place_price){.price = EVERYTHING};
+            rule->price[i] =
+                (struct place_price){.price = EVERYTHING, .target = INFINITY};
         return;
     }
     struct search f = {.play = {.s = s},
@@ -486,6 +551,8 @@ static void make_rule(const struct state *s, struct place_rule *rule)
         search_all(&f, due);
     free(due);
     free(f.play.all);
+    free(f.play.step);
+    free(f.play.busy);
     free(f.play.ready);
 }
 

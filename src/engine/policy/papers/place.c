@@ -412,8 +412,7 @@ static struct place_limits limits_of(const struct place *p,
         .cost = (least_cost_now(p, s, number) + spare) * (1 + NOISE) + 1,
         .finish = p->rule.latest[number] * (1 + NOISE),
         .share = fmax(share_of(own), share_of(run)),
-        .price = p->rule.price[workflow].price,
-        .is_relative = p->rule.price[workflow].is_relative};
+        .price = p->rule.price[workflow].price};
 }
 
 /* The slot at `at` of the heap got a task until `finish`. */

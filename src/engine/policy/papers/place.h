@@ -57,7 +57,6 @@ struct place_limits {
     double cost, finish; /* CP and DP */
     double share;        /* least cost of all tasks left / money left */
     double price;        /* struct place_price */
-    bool is_relative;
 };
 
 #define PLACE_NONE SIZE_MAX
@@ -129,10 +128,14 @@ double place_deadline(const struct state *s, uint32_t workflow);
 double place_money(const struct state *s, uint32_t workflow);
 
 struct place_price {
-    double price; /* price of time: microseconds that a unit of money is worth;
-                     0: only the limits count */
-    bool is_relative; /* the price relates ranges of costs and of finishes */
-    bool is_late;     /* the workflow would be late, so no money is reserved */
+    double price; /* of time: range of finishes that one of costs is worth; 0:
+                      only the limits count */
+    double
+        target; /* planned end by which tasks have deadlines; INFINITY: none */
+    double speed; /* the machines by which these are computed, from the fastest
+                      (0) to the cheapest (1) */
+    double tried; /* logarithm of the best price so far */
+    bool is_late; /* the workflow would be late, so no money is reserved */
 };
 
 /* The rule for choices; remade when more is known. */
