@@ -91,6 +91,10 @@ refuses '/nonexistent/json' bag.txt --json /nonexistent/json
 refuses '/dev/null/there' bag.txt --results /dev/null/there
 refuses '/dev/null/there' bag.txt --output stream:/dev/null/there
 refuses '^bats-mpi: empty: ' empty
+mkdir dir
+mkfifo pipe
+refuses 'dir is not a run record' bag.txt --record dir
+refuses 'pipe is not a run record' bag.txt --record pipe
 ok 'mistakes are refused with exit 2'
 
 done_testing

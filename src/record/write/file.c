@@ -34,9 +34,12 @@ static int find_free(const char *path, char *name, size_t size,
 int bats_record_set_aside(const char *path, char *moved, size_t size,
                           struct bats_error *err)
 {
+    struct stat st;
     moved[0] = '\0';
-    if (access(path, F_OK) != 0)
+    if (stat(path, &st) != 0)
         return 0;
+    if (!S_ISREG(st.st_mode))
+        return bats_refuse(err, "%s is not a run record of bats-mpi", path);
     if (bats_record_is_live(path))
         return bats_error_set(err, BATS_EINPUT, "%s is in use by another run",
                               path);
@@ -59,7 +62,7 @@ bool bats_record_is_live(const char *path)
         .l_start = 0x40000000,
         .l_len = 512,
     };
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool is_live =
         fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     if (fd >= 0)
