@@ -226,9 +226,10 @@ static int save_profile(const struct bats_watch *watch,
         fflush(stdout);
     }
     bats_profile_release(&profile);
-    if (rc < 0)
-        code = bats_complain(&bats_why);
-    else if (is_sample && !set->quiet) {
+    if (rc < 0) {
+        bats_complain(&bats_why);
+        code = BATS_EXIT_SYSTEM;
+    } else if (is_sample && !set->quiet) {
         putc('\n', stderr);
         bats_words_line(
             stderr,

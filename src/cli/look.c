@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "exec/output/outfile.h"
+#include "input/textfile.h"
 #include "report/recorded.h"
 #include "report/words.h"
 #include "util/json.h"
@@ -117,25 +118,9 @@ void bats_look_write(const char *path,
                                   struct bats_error *err),
                      void *context)
 {
-    char next[4096];
-    if (strcmp(path, "-") == 0) {
-        bats_must(write(context, stdout, &bats_why));
-        return;
-    }
-    if (snprintf(next, sizeof next, "%s.new", path) >= (int)sizeof next)
-        bats_die(BATS_EINPUT, "%s: the name is too long", path);
-    FILE *out = fopen(next, "we");
-    if (out == NULL)
-        bats_die(BATS_EINPUT, "%s: %s", path, strerror(errno));
-    int rc = write(context, out, &bats_why);
-    bool bad = ferror(out) != 0;
-    bad |= fclose(out) != 0;
-    if (rc == 0 && (bad || rename(next, path) != 0))
-        rc = bats_error_set(&bats_why, BATS_ESYS, "%s: %s", path,
-                            strerror(errno));
-    if (rc < 0)
-        unlink(next);
-    bats_must(rc);
+    bats_must(strcmp(path, "-") == 0
+                  ? write(context, stdout, &bats_why)
+                  : bats_textfile_write(path, write, context, &bats_why));
 }
 
 /* ---- the directory with the output ---- */

@@ -1,14 +1,13 @@
 /* Writes a profile, and fills it from a bag. See profile.h. */
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bats/bag.h"
 #include "input/profile.h"
+#include "input/textfile.h"
 #include "util/json.h"
 
 /* Digits that a time in seconds needs to be exact to the microsecond. */
@@ -124,31 +123,12 @@ static json_t *to_json(const struct bats_profile *p)
     return NULL;
 }
 
-/* Writes a temporary file beside `path` and renames it. */
-static int write_file(const json_t *root, const char *path,
-                      struct bats_error *err)
+static int write_json(void *context, FILE *out, struct bats_error *err)
 {
-    size_t n = strlen(path) + sizeof ".new";
-    char *beside = malloc(n);
-    if (!beside)
-        return bats_no_memory(err);
-    snprintf(beside, n, "%s.new", path);
-    FILE *file = fopen(beside, "w");
-    bool good = file != NULL;
-    if (good) {
-        good = json_dumpf(root, file,
-                          JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) == 0 &&
-               fputc('\n', file) != EOF && fflush(file) == 0 &&
-               fsync(fileno(file)) == 0;
-        good = fclose(file) == 0 && good && rename(beside, path) == 0;
-    }
-    int rc =
-        good ? 0
-             : bats_error_set(err, BATS_ESYS, "%s: %s", path, strerror(errno));
-    if (file && !good)
-        unlink(beside);
-    free(beside);
-    return rc;
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(DIGITS);
+    int rc = json_dumpf(context, out, flags);
+    fputc('\n', out);
+    return rc == 0 || ferror(out) ? 0 : bats_no_memory(err);
 }
 
 int bats_profile_save(const struct bats_profile *profile, const char *path,
@@ -157,7 +137,7 @@ int bats_profile_save(const struct bats_profile *profile, const char *path,
     json_t *root = to_json(profile);
     if (!root)
         return bats_no_memory(err);
-    int rc = write_file(root, path, err);
+    int rc = bats_textfile_write(path, write_json, root, err);
     json_decref(root);
     return rc;
 }

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -104,6 +103,34 @@ int bats_textfile_lines(const char *path, const char *text,
                                "%s:%u: ", bats_textfile_name(path), ++number);
     }
     free(copy);
+    return rc;
+}
+
+int bats_textfile_write(const char *path,
+                        int (*write)(void *context, FILE *out,
+                                     struct bats_error *err),
+                        void *context, struct bats_error *err)
+{
+    char next[4096];
+    struct stat st;
+    bool is_beside = lstat(path, &st) != 0 || S_ISREG(st.st_mode);
+    if (snprintf(next, sizeof next, "%s%s", path, is_beside ? ".new" : "") >=
+        (int)sizeof next)
+        return bats_refuse(err, "%s: the name is too long", path);
+    if (write == NULL && !is_beside && !S_ISDIR(st.st_mode))
+        return 0; /* to open a pipe would be to wait for its reader */
+    FILE *out = fopen(next, "we");
+    if (out == NULL)
+        return bats_error_file(err, path);
+    int rc = write != NULL ? write(context, out, err) : 0;
+    bool good = fflush(out) == 0 && ferror(out) == 0 &&
+                (!is_beside || fsync(fileno(out)) == 0);
+    good = fclose(out) == 0 && good;
+    bool is_new = is_beside && rc == 0 && good && write != NULL;
+    if (rc == 0 && (!good || (is_new && rename(next, path) != 0)))
+        rc = bats_error_set(err, BATS_ESYS, "%s: %s", path, strerror(errno));
+    if (is_beside && (rc < 0 || write == NULL))
+        unlink(next);
     return rc;
 }
 

@@ -1,13 +1,14 @@
 /*
- * textfile: a whole text file in memory.
+ * textfile: a whole text file in memory, and files that are replaced whole.
  *
  * Layer: input. Used by the readers of bags, workflows, sweeps, plan files,
- * clusters files and scenarios.
+ * clusters files and scenarios, and by all that write files at the end.
  */
 #ifndef BATS_TEXTFILE_H
 #define BATS_TEXTFILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "bats/error.h"
 
@@ -30,6 +31,15 @@ int bats_textfile_read_nul(const char *path, char **text, size_t *length,
 int bats_textfile_lines(const char *path, const char *text,
                         int (*take)(void *context, char *line,
                                     struct bats_error *err),
+                        void *context, struct bats_error *err);
+
+/* Writes the file at `path` with `write`. A plain file is replaced once the new
+ * one is on the disk, so that it is never incomplete; all else (a device, a
+ * pipe, a link) is written to. BATS_EINPUT: it cannot be opened.
+ * Without `write` it is only tried whether it could be. */
+int bats_textfile_write(const char *path,
+                        int (*write)(void *context, FILE *out,
+                                     struct bats_error *err),
                         void *context, struct bats_error *err);
 
 /* The path of a file named in the file at `from`: relative to the directory of

@@ -93,8 +93,15 @@ refuses '/dev/null/there' bag.txt --output stream:/dev/null/there
 refuses '^bats-mpi: empty: ' empty
 mkdir dir
 mkfifo pipe
+refuses 'nowhere/p: No such' bag.txt --save nowhere/p
+refuses 'bag.txt: Not a dir' bag.txt --output stream:bag.txt
 refuses 'dir is not a run record' bag.txt --record dir
 refuses 'pipe is not a run record' bag.txt --record pipe
 ok 'mistakes are refused with exit 2'
+ln -s there link
+verb bag.txt --save link
+test -L link
+grep -q tasks there
+ok 'what is no plain file is written to, not replaced'
 
 done_testing

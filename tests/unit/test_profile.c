@@ -91,7 +91,7 @@ TEST(file_that_cannot_be_written_is_an_error)
 
     fill(&p);
     snprintf(nowhere, sizeof nowhere, "%s/none/p.json", directory);
-    assert_says(bats_profile_save(&p, nowhere, &err), BATS_ESYS, nowhere);
+    assert_says(bats_profile_save(&p, nowhere, &err), BATS_EINPUT, nowhere);
     bats_profile_release(&p);
 }
 

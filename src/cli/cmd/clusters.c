@@ -292,19 +292,21 @@ static void print(const struct bats_settings *set,
 
 /* ---- the verb ---- */
 
+static int write_text(void *text, FILE *out, struct bats_error *err)
+{
+    (void)err;
+    fputs(text, out);
+    return 0;
+}
+
 static void save(const struct bats_settings *set,
                  const struct bats_survey *survey)
 {
     char *text;
     bats_must(
         bats_site_write(&survey->site, set->run.window, &text, &bats_why));
-    FILE *file = fopen(set->save, "we");
-    bool written = file != NULL && fputs(text, file) >= 0;
-    if (file != NULL && fclose(file) != 0)
-        written = false;
+    bats_look_write(set->save, write_text, text);
     free(text);
-    if (!written)
-        bats_die(BATS_EINPUT, "%s: %s", set->save, strerror(errno));
 }
 
 static int master(enum bats_verb verb, struct bats_settings *set)

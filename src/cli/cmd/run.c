@@ -20,6 +20,7 @@
 #include "cli/verbs.h"
 #include "cli/watch.h"
 #include "input/clusters_file.h"
+#include "input/textfile.h"
 #include "input/workflow/workflow.h"
 #include "run/launcher.h"
 
@@ -233,9 +234,14 @@ static void prepare(struct opened *o)
     const struct bats_settings *set = o->set;
     const struct bats_run_options *options = &o->request.options;
     const char *dir = options->output_dir;
-    if (dir != NULL &&
-        ((mkdir(dir, 0777) != 0 && errno != EEXIST) || access(dir, W_OK) != 0))
-        bats_die(BATS_EINPUT, "%s: %s", dir, strerror(errno));
+    struct stat st = {.st_mode = S_IFDIR};
+    if (dir != NULL && ((mkdir(dir, 0777) != 0 && errno != EEXIST) ||
+                        access(dir, W_OK) != 0 || stat(dir, &st) != 0 ||
+                        !S_ISDIR(st.st_mode)))
+        bats_die(BATS_EINPUT, "%s: %s", dir,
+                 strerror(S_ISDIR(st.st_mode) ? errno : ENOTDIR));
+    if (set->save != NULL)
+        bats_must(bats_textfile_write(set->save, NULL, NULL, &bats_why));
     if (set->json_file != NULL) {
         o->json = strcmp(set->json_file, "-") == 0
                       ? stdout
