@@ -203,6 +203,7 @@ void slot_run(struct state *s, uint32_t slot, struct bats_position task,
         s->n_busy++;
         s->n_free--;
         s->busy[slot / 64] |= UINT64_C(1) << slot % 64;
+        s->any_busy[slot / 4096] |= UINT64_C(1) << slot / 64 % 64;
         slot_remove_idle(s, slot);
     } else {
         s->tasks[sl->tail.i].next = task;
@@ -227,6 +228,8 @@ static inline void rest(struct state *s, uint32_t slot)
     }
     s->n_busy--;
     s->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+    if (s->busy[slot / 64] == 0)
+        s->any_busy[slot / 4096] &= ~(UINT64_C(1) << slot / 64 % 64);
     if (m->state == MACHINE_ACTIVE) {
         s->n_free++;
         slot_add_idle(s, slot);

@@ -176,6 +176,7 @@ static bool allocate(struct state *s, const struct bats_sched_options *o)
     s->slots = state_room(s, n_slots, sizeof *s->slots);
     s->tasks = state_room(s, o->n_tasks, sizeof *s->tasks);
     s->busy = state_room(s, n_slots / 64 + 1, sizeof *s->busy);
+    s->any_busy = state_room(s, n_slots / 4096 + 2, sizeof *s->any_busy);
     s->idle.number = state_room(s, n_slots, sizeof *s->idle.number);
     s->idle.news = state_room(s, o->n_machines, sizeof *s->idle.news);
     return s->answers.failure == 0 &&

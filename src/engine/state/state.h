@@ -226,6 +226,7 @@ struct state {
     uint32_t n_slots;
     struct task *tasks;
     uint64_t *busy;     /* a bit per slot: it has a task */
+    uint64_t *any_busy; /* a bit per word of these: it is not 0 */
     uint64_t n_changes; /* counts starts of originals, and ends of executions
                            without a result */
 
@@ -409,10 +410,15 @@ static inline bool slot_is_free(const struct state *s, uint32_t slot)
 /* The first slot from `slot` on that has a task; n_slots: none. */
 static inline uint32_t slot_next_busy(const struct state *s, uint32_t slot)
 {
-    for (; slot < s->n_slots; slot = slot / 64 * 64 + 64)
-        if (s->busy[slot / 64] >> slot % 64 > 0)
-            return slot +
-                   (uint32_t)__builtin_ctzll(s->busy[slot / 64] >> slot % 64);
+    while (slot < s->n_slots) {
+        uint64_t slots = s->busy[slot / 64] >> slot % 64;
+        if (slots > 0)
+            return slot + (uint32_t)__builtin_ctzll(slots);
+        uint32_t word = slot / 64 + 1;
+        uint64_t words = s->any_busy[word / 64] >> word % 64;
+        word += words > 0 ? (uint32_t)__builtin_ctzll(words) : 64 - word % 64;
+        slot = word * 64;
+    }
     return s->n_slots;
 }
 

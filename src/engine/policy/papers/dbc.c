@@ -171,17 +171,21 @@ static void measure_time(const struct cluster *c, struct known known,
     }
 }
 
-/* Adds the times at which the machine's slots are free; an overdue one may be
- * at any moment. */
+/* Adds the times at which the machine's slots are free, those that are so now
+ * first; an overdue one may be at any moment. */
 static void look_at_machine(const struct state *s, const struct machine *m,
                             struct resource *r)
 {
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
         uint32_t lead = slot_lead(s, i);
-        bool busy = s->slots[lead].n_tasks > 0;
-        double rest = busy ? r->runtime - slot_elapsed(s, lead) : 0;
-        r->free[r->n_slots++] = (double)s->now + fmax(rest, 0);
-        r->n_free += !busy;
+        double rest = r->runtime - slot_elapsed(s, lead);
+        double *at = &r->free[r->n_slots++];
+        if (s->slots[lead].n_tasks == 0) {
+            *at = r->free[r->n_free];
+            at = &r->free[r->n_free++];
+            rest = 0;
+        }
+        *at = (double)s->now + fmax(rest, 0);
     }
 }
 
@@ -218,7 +222,7 @@ static void look(const struct state *s, size_t cluster, struct known known,
         more -= waits;
         look_at_machine(s, m, r);
     }
-    gsl_sort(r->free, 1, r->n_slots);
+    gsl_sort(r->free + r->n_free, 1, r->n_slots - r->n_free);
     if (width > 1)
         join_slots(r, width);
 }
