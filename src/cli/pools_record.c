@@ -136,21 +136,11 @@ static bats_time longest(const struct reading *r, bats_time now)
     return found ? (bats_time)(BATS_THROUGHPUT_D * a.mean) : BATS_HOUR;
 }
 
-static size_t thin_out(bats_time *times, size_t n)
-{
-    size_t kept = n < TIMES ? n : TIMES;
-    if (n > 0)
-        qsort(times, n, sizeof *times, bats_ascending);
-    for (size_t i = 0; i < kept; i++)
-        times[i] = times[(2 * i + 1) * n / (2 * kept)];
-    return kept;
-}
-
 /* Takes over the times. */
 static void set_times(struct bats_pools *p, int pool, bats_time *times,
                       size_t n)
 {
-    size_t kept = thin_out(times, n);
+    size_t kept = bats_thin_out(times, n, TIMES);
     p->times[pool] = times;
     if (pool == 0) {
         p->model.unreliable = times;
@@ -168,7 +158,7 @@ static void set_lost(struct bats_pools *p, bats_time noticed, double loses,
     p->model.noticed = noticed;
     p->model.loses = loses;
     p->model.lost = times;
-    p->model.n_lost = thin_out(times, n);
+    p->model.n_lost = bats_thin_out(times, n, TIMES);
 }
 
 static void set_pool(const struct reading *r, int pool, double slots,

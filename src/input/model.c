@@ -161,16 +161,6 @@ static int complain_of_lifetime(struct bats_error *err)
              "lognormal(MEDIAN, SIGMA), and perhaps ', P%%', or trace FILE");
 }
 
-/* Keeps at most BATS_LIFETIME_AGES ages: the middles of equal parts of the
- * sorted list. */
-static void keep_ages(struct bats_lifetime *l, bats_time *ages, size_t n)
-{
-    qsort(ages, n, sizeof *ages, bats_ascending);
-    l->n_ages = n < BATS_LIFETIME_AGES ? (uint32_t)n : BATS_LIFETIME_AGES;
-    for (size_t i = 0; i < l->n_ages; i++)
-        l->age[i] = ages[(2 * i + 1) * n / (2 * l->n_ages)];
-}
-
 struct trace {
     bats_time *ages;
     size_t n, room, survivors;
@@ -211,7 +201,8 @@ static int read_trace(struct bats_lifetime *l, const char *path,
     if (rc == 0) {
         l->survival = BATS_SURVIVAL_TRACE;
         l->share = (double)t.n / (double)(t.n + t.survivors);
-        keep_ages(l, t.ages, t.n);
+        l->n_ages = (uint32_t)bats_thin_out(t.ages, t.n, BATS_LIFETIME_AGES);
+        memcpy(l->age, t.ages, l->n_ages * sizeof *l->age);
     }
     free(t.ages);
     return rc;

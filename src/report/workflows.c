@@ -44,7 +44,8 @@ bool bats_workflows_is_late(const struct bats_purse_status *w)
            (double)w->soonest > (1 + ROUGHLY) * (double)w->deadline;
 }
 
-const struct bats_column bats_workflows_columns[] = {
+/* Columns for the objects of bats_workflows_json. */
+static const struct bats_column columns[] = {
     {"workflow", "name", BATS_FIGURE_NAME, NULL, false},
     {"done", "tasks_done", BATS_FIGURE_OF, "tasks", false},
     {"failed", "tasks_failed", BATS_FIGURE_TEXT, NULL, false},
@@ -66,7 +67,7 @@ void bats_workflows_print(FILE *out, const struct bats_purse_status *list,
     if (n == 0)
         return;
     json_t *rows = bats_workflows_json(list, n);
-    bats_table_fill(&t, bats_workflows_columns, rows, most);
+    bats_table_fill(&t, columns, rows, most);
     bats_table_first(out, &t, (uint32_t)n, (uint32_t)most);
     json_decref(rows);
 }

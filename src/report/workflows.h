@@ -24,9 +24,6 @@ struct bats_purse_status *bats_workflows_take(const struct bats_sched *sched,
 /* The workflow cannot meet its deadline even without further waiting. */
 bool bats_workflows_is_late(const struct bats_purse_status *workflow);
 
-/* Columns for the objects of bats_workflows_json. */
-extern const struct bats_column bats_workflows_columns[];
-
 /* Prints, after a blank line, a table of the first `most` workflows and the
  * number of the others; nothing if there are none. */
 void bats_workflows_print(FILE *out, const struct bats_purse_status *list,
