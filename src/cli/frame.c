@@ -40,6 +40,7 @@ int bats_verb_carry_out(enum bats_verb verb, int argc, char **argv)
     int rc = bats_options_parse(verb, argc, argv, &set, &err);
     if (rc == 0 && set.help) {
         bats_help_verb(stdout, verb);
+        bats_must(bats_flush(&bats_why));
         return BATS_EXIT_OK;
     }
     if (v->start != NULL)

@@ -115,8 +115,10 @@ int main(int argc, char **argv)
     open_closed_streams();
     if (argc > 1) {
         int code = answer(argc, argv);
-        if (code >= 0)
+        if (code >= 0) {
+            bats_must(bats_flush(&bats_why));
             return code;
+        }
     }
     if (argc > 2 && strcmp(argv[1], "lease") == 0)
         return keep_watch(argc - 1, argv + 1);

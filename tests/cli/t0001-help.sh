@@ -29,6 +29,8 @@ verb --man alloc
 finds out '^\.TH BATS.*alloc 1 ' 'max.*jobs'
 "$BATS_MPI" help alloc | cmp - <("$BATS_MPI" alloc --help)
 expect 2 verb help nonsense
+exits 3 'standard output: No space' "$BATS_MPI" --man >/dev/full 2>err
+exits 3 'standard output: No space' "$BATS_MPI" run --help >/dev/full 2>err
 ok '--man prints man pages that groff likes; each verb has one, and help'
 
 # offers WORD...: what bash offers for the last of them.
