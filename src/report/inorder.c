@@ -87,14 +87,10 @@ static void let_go(struct bats_inorder *o, uint32_t task)
         return; /* it will be overwritten */
 }
 
-static bool is_over(const struct held *h)
-{
-    return h->ended && h->to_come <= 0;
-}
-
 static void advance(struct bats_inorder *o)
 {
-    while (o->next < o->n && is_over(&o->held[o->next]))
+    while (o->next < o->n && o->held[o->next].ended &&
+           o->held[o->next].to_come <= 0)
         if (++o->next < o->n)
             let_go(o, o->next);
 }

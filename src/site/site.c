@@ -235,23 +235,19 @@ static int list_hosts(struct bats_site *site, const struct host *hosts,
     return complete ? 0 : bats_no_memory(err);
 }
 
-static double threads_per_core(const struct bats_hardware *h)
-{
-    return h->cores > 0 ? (double)h->threads / h->cores : 1;
-}
-
 int bats_site_discover(const struct bats_node *nodes, uint32_t n_ranks,
                        enum bats_site_machine machine, struct bats_site *site,
                        struct bats_error *err)
 {
     struct bats_site s = {0};
     struct bats_error why = {0};
+    const struct bats_hardware *h = &nodes[0].hardware;
+    double per_core = h->cores > 0 ? (double)h->threads / h->cores : 1;
     struct host *hosts = calloc(n_ranks, sizeof *hosts);
     size_t n = 0;
     int rc = hosts != NULL ? gather(nodes, n_ranks, hosts, &n, err)
                            : bats_no_memory(err);
-    if (rc == 0 && bats_batch_ask(threads_per_core(&nodes[0].hardware),
-                                  &s.allocation, &why) < 0)
+    if (rc == 0 && bats_batch_ask(per_core, &s.allocation, &why) < 0)
         s.trouble = why;
     for (size_t i = 0; i < n; i++)
         hosts[i].at = bats_allocation_find(&s.allocation, hosts[i].node->host);

@@ -37,12 +37,6 @@ static uint8_t take(struct input *in)
     return *in->at++;
 }
 
-/* In vain if the hub has hung up. */
-static void put(const void *bytes, size_t n)
-{
-    (void)!bats_wire_send(&wire, bytes, n);
-}
-
 static void put_frame(uint32_t rank, const void *bytes, size_t n)
 {
     must(bats_wire_put(&wire, rank, bytes, n));
@@ -127,7 +121,7 @@ static void say(struct input *in)
                                      : BATS_SAY(BATS_MESSAGE_STOP,
                                                 .u.leave = BATS_LEAVE));
     else if (kind % 4 == 2)
-        put(bytes, n);
+        (void)!bats_wire_send(&wire, bytes, n); /* the hub may have hung up */
     else
         put_frame(rank, bytes, n);
 }

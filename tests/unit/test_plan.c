@@ -10,11 +10,6 @@
 
 /* ---- brute force: the definition in plan.h, word by word ---- */
 
-static bool affordable(int64_t windows, bats_money price, bats_money budget)
-{
-    return budget == BATS_UNLIMITED || price == 0 || windows <= budget / price;
-}
-
 /* Lower cost, lower price, fewer machines of the last cluster ... */
 static bool wins_tie(const struct configuration *a,
                      const struct configuration *b, size_t n)
@@ -46,7 +41,8 @@ static bool brute_feasible(const struct bats_plan_item *items,
                 (int64_t)ceil((double)n_tasks / c.rate * (1 - TOLERANCE));
             if (c.windows < span)
                 c.windows = span;
-            if (!affordable(c.windows, c.price, budget)) {
+            if (budget != BATS_UNLIMITED && c.price > 0 &&
+                c.windows > budget / c.price) {
                 if (budget / c.price >= span)
                     *tasks = fmax(*tasks, c.rate * (double)(budget / c.price));
             } else if (pass == 1) {

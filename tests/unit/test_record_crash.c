@@ -23,13 +23,6 @@ struct writer {
     int reports;
 };
 
-static int unread(int reports)
-{
-    int n = 0;
-    assert_int_equal(ioctl(reports, FIONREAD, &n), 0);
-    return n;
-}
-
 static void write_until_killed(int reports, size_t sentence)
 {
     char *text = malloc(sentence + 1);
@@ -45,9 +38,11 @@ static void write_until_killed(int reports, size_t sentence)
         assert_ok(bats_record_commit(r, &err));
         if (write(reports, "c", 1) != 1)
             _exit(1);
-        do
+        int unread;
+        do {
             usleep(sentence > 0 ? 10000 : 0);
-        while (unread(reports) >= AHEAD);
+            assert_int_equal(ioctl(reports, FIONREAD, &unread), 0);
+        } while (unread >= AHEAD);
     }
 }
 

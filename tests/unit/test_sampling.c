@@ -64,12 +64,6 @@ TEST(every_runtime_is_that_of_its_task)
     }
 }
 
-/* The limit of its charges: its upper bound. */
-static bats_money limit_of(const struct bats_schedule *s)
-{
-    return s->cost_high > s->budget ? s->cost_high : s->budget;
-}
-
 /* The charges stay within the cost of sampling and the schedule's budget, and
  * no finished task runs again. */
 TEST(the_chosen_schedule_is_carried_out)
@@ -81,8 +75,10 @@ TEST(the_chosen_schedule_is_carried_out)
         const struct bats_schedule *chosen = w->sampled.chosen;
         assert_non_null(chosen);
         assert_int_equal(chosen->offer, offer);
-        assert_int_equal(w->status.budget,
-                         w->sampled.charged + limit_of(chosen));
+        bats_money most = chosen->cost_high > chosen->budget
+                              ? chosen->cost_high
+                              : chosen->budget;
+        assert_int_equal(w->status.budget, w->sampled.charged + most);
         assert_true(w->status.charged <= w->status.budget);
         assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
         assert_true(w->n_decisions >= 2 &&

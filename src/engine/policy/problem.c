@@ -262,12 +262,6 @@ double problem_work(const struct state *s)
            categories_left_weight(s) * needs_width(s);
 }
 
-/* The end of a chosen schedule: the plan need not be sooner. */
-static double aim_of(const struct state *s)
-{
-    return s->run.aim > s->now ? windows_until(s, s->run.aim) : 0;
-}
-
 /* ---- tasks that wait for others ---- */
 
 static void find_runtimes(const struct state *s, struct problem *p,
@@ -339,12 +333,14 @@ void problem_make(struct problem *p, const struct state *s, bool all)
     double windows;
     find_means(s, p, mean);
     p->width = needs_width(s);
+    /* the plan need not be sooner than a chosen schedule */
+    double aim = s->run.aim > s->now ? windows_until(s, s->run.aim) : 0;
     p->is = (struct bats_windows_problem){.types = p->types,
                                           .n_types = s->n_clusters,
                                           .machines = p->machines,
                                           .slots = p->slots,
                                           .demand = problem_work(s),
-                                          .aim = aim_of(s)};
+                                          .aim = aim};
     windows = horizon(s, p, mean);
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];

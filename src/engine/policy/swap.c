@@ -307,18 +307,13 @@ static bool is_cheapest(const struct state *s, size_t cluster)
     return true;
 }
 
-/* Least cost without a deadline. */
-static bool is_unhurried(const struct state *s)
-{
-    return is_by_cost(s) && s->run.goal.deadline == BATS_NEVER;
-}
-
 /* Most of the first jobs of a cluster: the first tasks on dear clusters would
  * use up much of little money. */
 static uint32_t first_jobs(const struct state *s, size_t cluster)
 {
+    bool hurries = !is_by_cost(s) || s->run.goal.deadline != BATS_NEVER;
     if (is_cheapest(s, cluster) ||
-        (!is_unhurried(s) && leases_of_all(s, false) >= LEASES))
+        (hurries && leases_of_all(s, false) >= LEASES))
         return s->clusters[cluster].spec.max;
     return leases_of_all(s, true) >= LEAST;
 }

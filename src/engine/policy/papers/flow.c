@@ -369,12 +369,11 @@ static bool try_rule(struct search *f, struct place_price rule)
  * after now. */
 static bool try_at(struct search *f, int speed, double at)
 {
-    return try_rule(
-        f,
-        speed < 0
-            ? (struct place_price){.price = exp(at), .target = INFINITY}
-            : (struct place_price){.target = (double)f->play.s->now + exp(at),
-                                   .speed = speed / (SPEEDS - 1.0)});
+    struct place_price rule = {.price = exp(at), .target = INFINITY};
+    if (speed >= 0)
+        rule = (struct place_price){.target = (double)f->play.s->now + exp(at),
+                                    .speed = speed / (SPEEDS - 1.0)};
+    return try_rule(f, rule);
 }
 
 /* Searches from `at` on by growing steps until the answer changes, and halves
