@@ -82,8 +82,9 @@ struct bats_bag {
     struct bats_position *position;   /* by index */
     /* 0 without a graph: */
     const struct bats_graph *graph;
-    uint32_t *missing;       /* by node: parents it still waits for */
-    uint32_t *ended;         /* stack of nodes whose children must be
+    uint32_t *missing; /* by node: parents it still waits for */
+    uint32_t *at;    /* by position: the place of a pending task in its heap */
+    uint32_t *ended; /* stack of nodes whose children must be
                                 updated */
     uint32_t n_released;     /* tasks that were BLOCKED and became ready */
     uint32_t *released;      /* with a graph: these, by index, oldest first */
@@ -214,8 +215,8 @@ static inline struct bats_position bats_bag_peek(const struct bats_bag *bag,
 /* Draws the task that bats_bag_peek shows: it becomes ASSIGNED. O(behind). */
 struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind);
 
-/* Draws this task, which must be ready. O(ready); less for tasks that
- * bats_bag_peek shows. */
+/* Draws this task, which must be ready. With a graph O(log ready), otherwise
+ * O(ready), and less for tasks that bats_bag_peek shows. */
 void bats_bag_take(struct bats_bag *bag, struct bats_position task);
 
 /* With a graph: restores the order after priorities have changed. O(ready). */

@@ -69,6 +69,7 @@ void bats_bag_release(struct bats_bag *bag)
     free(bag->index);
     free(bag->position);
     free(bag->missing);
+    free(bag->at);
     free(bag->ended);
     free(bag->skipped);
     free_groups(bag->groups, bag->groups ? bag->n_groups : 0);
@@ -236,14 +237,21 @@ static bool comes_first(const struct bats_bag *bag, struct bats_position a,
     return a.i > b.i;
 }
 
+static inline void put(struct bats_bag *bag, struct bats_position *order,
+                       uint32_t at, struct bats_position task)
+{
+    order[at] = task;
+    bag->at[task.i] = at;
+}
+
 /* Moves the task at `at` up to its place. */
 static void sift_up(struct bats_bag *bag, struct bats_position *order,
                     uint32_t at, struct bats_position task)
 {
     for (; at > 0 && comes_first(bag, task, order[(at - 1) / 2]);
          at = (at - 1) / 2)
-        order[at] = order[(at - 1) / 2];
-    order[at] = task;
+        put(bag, order, at, order[(at - 1) / 2]);
+    put(bag, order, at, task);
 }
 
 /* The same downwards, among n tasks. */
@@ -256,9 +264,9 @@ static void sift_down(struct bats_bag *bag, struct bats_position *order,
             child + 1 < n && comes_first(bag, order[child + 1], order[child]);
         if (!comes_first(bag, order[child], task))
             break;
-        order[at] = order[child];
+        put(bag, order, at, order[child]);
     }
-    order[at] = task;
+    put(bag, order, at, task);
 }
 
 static void make_heap(struct bats_bag *bag, struct bats_position *order,
@@ -349,10 +357,9 @@ struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind)
 void bats_bag_take(struct bats_bag *bag, struct bats_position task)
 {
     struct bats_bag_group *of = group_of(bag, task);
-    uint32_t at = bag->graph ? 0 : of->n_ready - 1;
-    while (!bats_same_position(of->order[at], task)) /* near the end of the
-                                                        array */
-        at += bag->graph ? 1 : UINT32_MAX;
+    uint32_t at = bag->graph ? bag->at[task.i] : of->n_ready - 1;
+    while (!bats_same_position(of->order[at], task))
+        at--; /* near the end of the stack */
     draw(bag, of, at);
 }
 
@@ -496,7 +503,8 @@ int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
     bag->missing = calloc(n, sizeof *bag->missing);
     bag->ended = malloc(n * sizeof *bag->ended);
     bag->skipped = malloc(2 * n * sizeof *bag->skipped);
-    if (!bag->missing || !bag->ended || !bag->skipped)
+    bag->at = malloc(n * sizeof *bag->at);
+    if (!bag->missing || !bag->ended || !bag->skipped || !bag->at)
         return bats_no_memory(err);
     bag->released = bag->skipped + n;
     bag->graph = graph;
