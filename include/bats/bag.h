@@ -82,9 +82,9 @@ struct bats_bag {
     struct bats_position *position;   /* by index */
     /* 0 without a graph: */
     const struct bats_graph *graph;
-    uint32_t *missing; /* by node: parents it still waits for */
-    uint32_t *at;    /* by position: the place of a pending task in its heap */
-    uint32_t *ended; /* stack of nodes whose children must be
+    uint32_t *missing;       /* by node: parents it still waits for */
+    uint32_t *at;            /* by position: its place in `order`, if ready */
+    uint32_t *ended;         /* stack of nodes whose children must be
                                 updated */
     uint32_t n_released;     /* tasks that were BLOCKED and became ready */
     uint32_t *released;      /* with a graph: these, by index, oldest first */
