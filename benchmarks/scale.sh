@@ -5,9 +5,10 @@
 #
 # See scale.c for what runs. Counted by callgrind in bats_sched_handle with all
 # it calls, so that it is the same on a busy machine; with 10^6 tasks, every
-# twentieth block of events. A run that takes callgrind more than LIMIT seconds of
-# CPU (default 200) is a dash. The last columns: how much more an event takes with
-# 10^6 tasks, and with 100,000 tasks and machines, than with 10,000 and 100.
+# twentieth block of events, which misses the few plans of flow: EVERY=1 counts
+# all. A run that takes callgrind more than LIMIT seconds of CPU (default 200) is
+# a dash. The last columns: how much more an event takes with 10^6 tasks, and with
+# 100,000 tasks and machines, than with 10,000 and 100.
 cd "$(dirname "$0")/.." || exit 1
 build=${B:-build} limit=${LIMIT:-200}
 sizes="1000x10 10000x100 10000x10000 1000000x100 100000x100000"
@@ -20,7 +21,7 @@ count() { # POLICY SHAPE TASKS MACHINES: instructions per event, or -
     (ulimit -t "$limit" && exec valgrind --tool=callgrind \
         --callgrind-out-file=/dev/null --combine-dumps=yes \
         --instr-atstart=no --toggle-collect=bats_sched_handle \
-        "$build/bench/scale" "$@" $((1 + $3 / 50000 * ($3 > $4)))) \
+        "$build/bench/scale" "$@" "${EVERY:-$((1 + $3 / 50000 * ($3 > $4)))}") \
         >"$tmp/out" 2>"$tmp/err"
     awk '/^counted / { events = $2 }
          / Collected : / { n = $NF }

@@ -75,7 +75,7 @@ void bats_queue_submit(struct bats_queue *jobs, uint32_t place);
 void bats_queue_adopt(struct bats_queue *jobs, uint32_t place,
                       const struct bats_job_view *view);
 
-/* Ends the job: cancels it unless it has left by itself before `at_us`. */
+/* Ends the job: cancels it unless it has left by `at_us`, a monotonic time. */
 void bats_queue_cancel(struct bats_queue *jobs, uint32_t place, int64_t at_us);
 
 /* The place of the job with this number. BATS_NO_JOB: the job is not ours, is

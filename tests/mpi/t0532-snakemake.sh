@@ -93,7 +93,7 @@ begin() {
     within 60 grep -q "external jobid '$(($# - 1))'" err
 }
 
-# Python may lose an interrupt (in a destructor): users press Ctrl-C again.
+# Snakemake went on after an interrupt once: users press Ctrl-C again.
 begin 1 l/1 l/2
 kill -INT $(cat pid)
 within 20 grep -q 'Terminating' err || kill -INT $(cat pid)

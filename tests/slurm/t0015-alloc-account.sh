@@ -150,7 +150,7 @@ for bag in {10..16}; do
 done
 has_energy $bag $joules
 job=$(sql $bag.bats 'SELECT job FROM session')
-within 60 told COMPLETED sacct -j "$job.0" -n -o State
+within 30 told COMPLETED sacct -j "$job.0" -n -o State
 measured=$(sacct -j "$job.0" -n -P -o ConsumedEnergyRaw)
 test "${joules%.*}" -ge 1000
 test "${joules%.*}" -le "$measured"

@@ -6,6 +6,7 @@
 #include "bats/lifetime.h"
 #include "bats/tariff.h"
 #include "helpers/test.h"
+#include "util/larger.h"
 
 #define MICRO(x) ((bats_money)((x)*BATS_UNIT + 0.5))
 
@@ -160,6 +161,9 @@ TEST(a_trace_has_its_own_ages_and_no_others)
     assert_near(bats_lifetime_cdf(&l, 10), .25, 1e-12);
     assert_near(bats_lifetime_cdf(&l, 49), .5, 1e-12);
     assert_near(bats_lifetime_cdf(&l, BATS_LONGEST), .75, 1e-12);
+    int64_t list[] = {5, 1, 4, 2, 3};
+    assert_int_equal(bats_thin_out(list, 5, 2), 2);
+    assert_true(list[0] == 2 && list[1] == 4);
     static const bats_time ages[] = {10, 20, 50, BATS_NEVER};
     for (int i = 0; i < 400; i++)
         assert_true(bats_lifetime_draw(&l, (i + .5) / 400) == ages[i / 100]);

@@ -358,7 +358,7 @@ void bats_bag_take(struct bats_bag *bag, struct bats_position task)
 {
     struct bats_bag_group *of = group_of(bag, task);
     uint32_t at = bag->graph ? bag->at[task.i] : of->n_ready - 1;
-    while (!bats_same_position(of->order[at], task))
+    while (!bag->graph && !bats_same_position(of->order[at], task))
         at--; /* near the end of the stack */
     draw(bag, of, at);
 }

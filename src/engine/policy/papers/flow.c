@@ -402,7 +402,7 @@ static void search_within(struct search *f, double money, double doubt)
     bool has_target = last.price <= 0 && last.target > 0;
     bool is_new =
         !has_target && (last.price <= NOTHING || last.price >= EVERYTHING);
-    double tried = is_new ? FINE : last.tried; /* at 0 offers may be alike */
+    double tried = is_new ? FINE : last.tried; /* at 0 offers may tie */
     double now = (double)f->play.s->now;
     f->money = money;
     f->doubt = doubt;
